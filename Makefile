@@ -1,0 +1,55 @@
+# One virtual environment in .venv, set up from the hashed lock on first use of any target.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+HOST ?= 127.0.0.1
+PORT ?= 3000
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-quick lint format ui lock clean
+
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+setup: $(READY) ## install everything into .venv (first run: a few minutes, 1.6 GB)
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo "judge_pipeline needs Python 3.11 to 3.13; $(PYTHON) is $$($(PYTHON) -V). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the locked packages into $(VENV) ..."
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Compiling to bytecode ..."
+	@$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true
+	@touch $(READY)
+
+demo: $(READY) ## run the sample contest end to end with embedded judges, print the headline figures
+	@$(BIN)/judge-pipeline demo
+
+ui: $(READY) ## start the Dagster UI on loopback (HOST=..., PORT=...)
+	@$(BIN)/judge-pipeline ui --host $(HOST) --port $(PORT)
+
+lint: $(READY) ## ruff (lint and format), mypy strict on the core, import rules
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY) ## let ruff mend what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint ## lint, types, and the whole suite
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+test-quick: $(READY) ## the quick part of the suite, under 2 minutes
+	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+
+lock: $(READY) ## resolve the dependencies anew into requirements.lock (hashes, no index)
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --python-version 3.11 --upgrade \
+	  --generate-hashes --no-emit-index-url --no-annotate --no-header -o requirements.lock
+
+clean: ## remove what runs have produced (var/), keep .venv
+	rm -rf var
