@@ -182,7 +182,7 @@ class Table:
 
     def _refuse(self, table: pd.DataFrame, column: Column, wrong: pd.Series, rule: str) -> None:
         if wrong.any():
-            values = sorted({repr(value) for value in table.loc[wrong, column.name]})[:5]
+            values = sorted(map(repr, set(table.loc[wrong, column.name].tolist())))[:5]
             raise TableError(
                 f"table {self.name}, column {column.name}: {int(wrong.sum())} value(s) are not {rule}: "
                 f"{', '.join(values)} ({self._where(table, wrong)})"

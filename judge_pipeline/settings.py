@@ -1,0 +1,418 @@
+"""What a team edits, read and checked: judges.yaml, contests.yaml and contest.yaml; and where things lie.
+
+Every error names the file, the key, the line and the remedy. Nothing here is heavy: the code location loads it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*")
+"""Contest, preference-set and judge names: they are partition keys, folder names and file names."""
+
+Split = Literal["train", "val", "test"]
+System = Literal["cocreation", "preference", "criteria"]
+
+
+class SettingsError(ValueError):
+    """A configuration file is wrong. The message names the file, the key, the line, the value and the remedy."""
+
+
+def check_slug(name: str, what: str) -> str:
+    """The name, if it can be a partition key.
+
+    Raises:
+        SettingsError: it is not a slug ``[a-z0-9][a-z0-9_.-]*``; the message proposes one.
+    """
+    if SLUG.fullmatch(name):
+        return name
+    proposal = re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).lstrip("_.-") or "my-contest"
+    raise SettingsError(
+        f"{what} {name!r} cannot be a partition key: use lower-case letters, digits, '-', '_' and '.', beginning "
+        f"with a letter or digit. Rename it, for example to {proposal!r}"
+    )
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Scope(_Model):
+    """Which attempts a judge is asked for; eq. 9 holds within it."""
+
+    splits: tuple[Split, ...] = Field(default=("train", "val", "test"), description="Splits to judge", min_length=1)
+
+    def in_words(self) -> str:
+        """The scope as a phrase for tables and reports."""
+        return "all attempts" if set(self.splits) == {"train", "val", "test"} else " and ".join(self.splits)
+
+
+class _Judge(_Model):
+    description: str = Field(default="", description="What this judge is, for people")
+    systems: tuple[System, ...] = Field(default=("cocreation",), description="Systems that it serves")
+    enabled: bool = Field(default=True, description="Whether a run without --judges includes it")
+    scope: Scope = Field(default=Scope(), description="Attempts that it is asked for")
+    in_panel: bool | None = Field(
+        default=None, description="Whether it belongs to the panel J; by default recorded and litellm judges do"
+    )
+
+    def missing_key(self, environment: Mapping[str, str]) -> str | None:
+        """The environment variable that must be set before this judge can be asked; None if none is missing."""
+        return None
+
+
+class Price(_Model):
+    """What a model costs, in US dollars per million tokens."""
+
+    input_usd_per_million_tokens: float = Field(ge=0, description="Price of prompt tokens")
+    output_usd_per_million_tokens: float = Field(ge=0, description="Price of answer tokens, thinking included")
+
+
+class Limits(_Model):
+    """How hard a judge may be asked, and how often again."""
+
+    max_in_flight: int = Field(default=8, ge=1, description="Calls under way at once")
+    max_tries: int = Field(default=4, ge=1, le=20, description="Tries for one answer, the first included")
+    timeout_seconds: float = Field(default=120.0, gt=0, description="Time that one try may take")
+    backoff_seconds: float = Field(default=1.0, ge=0, description="Wait after the first failed try; doubles each time")
+    max_backoff_seconds: float = Field(default=60.0, ge=0, description="Longest wait between tries")
+    sleep_seconds: float = Field(default=0.0, ge=0, description="Pause after each call (SLEEP_SECONDS of Table III)")
+
+
+class LitellmJudge(_Judge):
+    """A judge at a provider, or at an OpenAI-compatible URL, through litellm."""
+
+    backend: Literal["litellm"]
+    model: str = Field(min_length=1, description="litellm model name, for example openai/gpt-5.2-2025-12-11")
+    base_url: str | None = Field(default=None, description="URL of an OpenAI-compatible server")
+    api_key_env: str | None = Field(default=None, description="Environment variable that holds the key")
+    prompt: str = Field(default="cocreation_judge.md.j2", description="Template in assets_config/prompts/")
+    parameters: dict[str, Any] = Field(default_factory=dict, description="Passed on to the model: temperature, ...")
+    max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit; null: the provider's default")
+    repair_max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit of the repair try")
+    send_schema: bool | None = Field(default=None, description="Send the JSON schema; null: ask litellm")
+    limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
+    price: Price | None = Field(default=None, description="Price; null: litellm's table")
+
+    def missing_key(self, environment: Mapping[str, str]) -> str | None:
+        """The unset variable that ``api_key_env`` names, if any."""
+        return self.api_key_env if self.api_key_env and not environment.get(self.api_key_env) else None
+
+
+class EmbeddedJudge(_Judge):
+    """The small model that the lock file installs, run in process; it exercises the pipeline and does not judge."""
+
+    backend: Literal["embedded"]
+    prompt: str = Field(default="embedded_judge.md.j2", description="Template in assets_config/prompts/")
+    max_code_chars: int = Field(default=420, ge=1, description="Characters of the source that it is shown")
+    max_prompt_chars: int = Field(default=120, ge=0, description="Characters of Q_u that it is shown")
+    threads: int = Field(default=2, ge=1, description="Processor threads of the model")
+    context_tokens: int = Field(default=4096, ge=512, le=8192, description="Context window of the model")
+    limits: Limits = Field(default=Limits(max_in_flight=1), description="Tries, time-outs, calls in flight")
+
+
+class RecordedJudge(_Judge):
+    """Judge outputs collected elsewhere: a JSONL, CSV or Parquet file in the contest's folder."""
+
+    backend: Literal["recorded"]
+    file: str = Field(min_length=1, description="File, relative to the contest folder")
+    columns: dict[str, str] = Field(default_factory=dict, description="Our column name -> the file's")
+    model: str | None = Field(default=None, description="What the outputs came from, for people")
+
+    @field_validator("file")
+    @classmethod
+    def _stays_inside(cls, value: str) -> str:
+        if Path(value).is_absolute() or ".." in Path(value).parts:
+            raise ValueError("must be a path inside the contest folder, without '..'")
+        return value
+
+
+class BaselineJudge(_Judge):
+    """A scikit-learn model of the text of code and context, fitted on the train split: what a judge has to beat."""
+
+    backend: Literal["baseline"]
+    max_features: int = Field(default=4000, ge=10, description="Character n-grams kept")
+    inverse_regularization: float = Field(default=1.0, gt=0, description="C of the logistic regression")
+    folds: int = Field(default=5, ge=2, description="Folds by trajectory for out-of-fold predictions on train")
+
+
+JudgeSettings = Annotated[LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge, Field(discriminator="backend")]
+
+
+_BACKENDS = ("litellm", "embedded", "recorded", "baseline")
+
+
+class JudgesFile(_Model):
+    """assets_config/judges.yaml."""
+
+    judges: dict[str, JudgeSettings] = Field(description="Judge name -> its settings", min_length=1)
+
+    @field_validator("judges")
+    @classmethod
+    def _slugs(cls, value: dict[str, JudgeSettings]) -> dict[str, JudgeSettings]:
+        for name in value:
+            check_slug(name, "judge name")
+        return value
+
+    def names(self, system: System = "cocreation") -> list[str]:
+        """The judges that serve the system, in the file's order."""
+        return [name for name, judge in self.judges.items() if system in judge.systems]
+
+    def panel(self) -> list[str]:
+        """The judges of the panel J (eq. 10, 22; agreement), in the file's order."""
+        return [name for name, judge in self.judges.items() if self.in_panel(name)]
+
+    def in_panel(self, name: str) -> bool:
+        """Whether the judge belongs to the panel J."""
+        judge = self.judges[name]
+        return judge.backend in ("litellm", "recorded") if judge.in_panel is None else judge.in_panel
+
+    def get(self, name: str) -> LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge:
+        """The settings of one judge.
+
+        Raises:
+            SettingsError: no such judge; the message lists those that there are.
+        """
+        if name not in self.judges:
+            raise SettingsError(f"judge {name!r} is not in judges.yaml; it lists: {', '.join(self.judges)}")
+        return self.judges[name]
+
+
+class SplitRatios(_Model):
+    """Shares of the trajectories that go to val and test; train takes the rest."""
+
+    val: float = Field(default=0.1, gt=0, lt=1, description="Share of val")
+    test: float = Field(default=0.1, gt=0, lt=1, description="Share of test")
+
+    @model_validator(mode="after")
+    def _leave_train(self) -> SplitRatios:
+        if self.val + self.test >= 1:
+            raise ValueError("val and test together must leave something for train")
+        return self
+
+
+class ContestSettings(_Model):
+    """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
+
+    title: str | None = Field(default=None, description="Name of the contest, for people")
+    note: str | None = Field(default=None, description="What a reader of the report must know about these data")
+    time_zone: str | None = Field(default=None, description="Zone of times without one; null: such times are unknown")
+    context: Literal["nonblind", "blind"] = Field(default="nonblind", description="Whether judges see Q_u")
+    context_roles: Literal["prompts", "dialogue"] = Field(default="prompts", description="What Q_u is built from")
+    problem_statements: bool = Field(default=False, description="Whether judges see problems/<problem>.md")
+    max_code_chars: int = Field(default=12000, ge=1, description="MAX_CODE_CHARS")
+    max_prompt_chars: int = Field(default=12000, ge=0, description="MAX_PROMPT_CHARS")
+    split: SplitRatios = Field(default=SplitRatios(), description="Shares of val and test")
+    seed: int = Field(default=20260401, ge=0, description="The one seed: splits, bootstrap, baseline")
+    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples")
+    min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
+    verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
+    problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str | None) -> str | None:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        if value is not None:
+            try:
+                ZoneInfo(value)
+            except (ZoneInfoNotFoundError, ValueError) as error:
+                raise ValueError("is not a time zone; use a name such as Asia/Tokyo or UTC") from error
+        return value
+
+    @field_validator("verdict_words")
+    @classmethod
+    def _known_verdicts(cls, value: dict[str, str]) -> dict[str, str]:
+        from judge_pipeline.tables import VERDICTS
+
+        for word, verdict in value.items():
+            if verdict not in VERDICTS:
+                raise ValueError(f"{word!r}: {verdict!r} is no verdict; use one of {', '.join(VERDICTS)}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where things lie: what a team edits, what it brings, and what runs produce.
+
+    Attributes:
+        config_dir: judges.yaml, contests.yaml, prompts/.
+        data_dir: contests/<contest>/.
+        out_dir: everything produced: tables/, reports/, checkpoint.sqlite, dagster/.
+    """
+
+    config_dir: Path
+    data_dir: Path
+    out_dir: Path
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str] = os.environ, start: Path | None = None) -> Workspace:
+        """The workspace of the environment, else of the nearest folder upwards that has assets_config/judges.yaml.
+
+        ``JUDGE_PIPELINE_HOME`` names the folder and ``JUDGE_PIPELINE_OUT`` where to write (default: var/ in it).
+        Where neither is found, the configuration that comes with the package is used from the current folder.
+
+        Raises:
+            SettingsError: JUDGE_PIPELINE_HOME names a folder without assets_config/judges.yaml.
+        """
+        here = (start or Path.cwd()).resolve()
+        home = _home(environment, here)
+        out = environment.get("JUDGE_PIPELINE_OUT")
+        config = (home / "assets_config") if home else packaged_config_dir()
+        base = home or here
+        return cls(config, base / "data", Path(out).resolve() if out else base / "var")
+
+    @property
+    def checkpoint_url(self) -> str:
+        """SQLAlchemy URL of the checkpoint."""
+        return f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
+
+    def judges(self) -> JudgesFile:
+        """judges.yaml, checked."""
+        return load(JudgesFile, self.config_dir / "judges.yaml")
+
+    def contest(self, folder: Path) -> ContestSettings:
+        """The contest's settings: contests.yaml with the folder's contest.yaml over it."""
+        return load(ContestSettings, self.config_dir / "contests.yaml", folder / "contest.yaml")
+
+
+def packaged_config_dir() -> Path:
+    """The configuration that comes with the package: beside it in a checkout, inside it in an installation."""
+    beside = Path(__file__).resolve().parent.parent / "assets_config"
+    return beside if (beside / "judges.yaml").is_file() else Path(__file__).resolve().parent / "assets_config"
+
+
+def _home(environment: Mapping[str, str], here: Path) -> Path | None:
+    named = environment.get("JUDGE_PIPELINE_HOME")
+    if named:
+        if not (Path(named) / "assets_config" / "judges.yaml").is_file():
+            raise SettingsError(
+                f"JUDGE_PIPELINE_HOME={named!r} has no assets_config/judges.yaml; "
+                f"make one with 'judge-pipeline init {named}', or unset the variable"
+            )
+        return Path(named).resolve()
+    return next((d for d in (here, *here.parents) if (d / "assets_config" / "judges.yaml").is_file()), None)
+
+
+_M = TypeVar("_M", bound=BaseModel)
+
+
+def load(model: type[_M], file: Path, *over: Path) -> _M:
+    """The file as the model; keys of the files in ``over`` that exist replace its own.
+
+    Raises:
+        SettingsError: a file is missing or is not YAML, a key is unknown or twice, or a value is wrong.
+    """
+    values: dict[str, Any] = {}
+    origin: dict[str, _Place] = {}
+    for path in (file, *(p for p in over if p.is_file())):
+        text, node = _compose(path)
+        for key, value in _top_level(path, node):
+            origin[key.value] = _Place(path, key.start_mark.line + 1, value)
+        values |= yaml.safe_load(text) or {}
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise SettingsError(_in_words(error, file, origin)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a top-level key stands."""
+
+    path: Path
+    line: int
+    node: yaml.Node
+
+
+def _compose(path: Path) -> tuple[str, yaml.Node | None]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingsError(
+            f"{path}: there is no such file; 'judge-pipeline init DIR' lays one with comments"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path}: cannot be read ({error}); save it as UTF-8 text that you may read") from None
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error)
+        raise SettingsError(f"{path}{line}: is not YAML ({problem}); check indentation, colons and quotes") from None
+    _refuse_twice(path, node)
+    return text, node
+
+
+def _refuse_twice(path: Path, node: yaml.Node | None) -> None:
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                raise SettingsError(
+                    f"{path}, line {line}: key {key.value!r} stands twice (first in line {seen[key.value]}); remove one"
+                )
+            seen[key.value] = line
+            _refuse_twice(path, value)
+    elif isinstance(node, yaml.SequenceNode):
+        for value in node.value:
+            _refuse_twice(path, value)
+
+
+def _top_level(path: Path, node: yaml.Node | None) -> list[tuple[yaml.ScalarNode, yaml.Node]]:
+    if node is None:
+        return []
+    if not isinstance(node, yaml.MappingNode):
+        raise SettingsError(f"{path}, line {node.start_mark.line + 1}: must hold 'key: value' lines at its top level")
+    return list(node.value)
+
+
+def _in_words(error: ValidationError, file: Path, origin: Mapping[str, _Place]) -> str:
+    messages = []
+    for item in error.errors():
+        path, line, key = _locate([str(part) for part in item["loc"]], file, origin)
+        value = item.get("input")
+        shown = f" (it is {value!r})" if isinstance(value, (str, int, float, bool)) else ""
+        problem = {
+            "extra_forbidden": "is not a setting; remove it or correct its name",
+            "missing": "is missing; add it",
+        }.get(item["type"], item["msg"].removeprefix("Value error, "))
+        messages.append(f"{path}, line {line}, key {key}: {problem}{shown}")
+    return "\n".join(messages)
+
+
+def _locate(location: list[str], file: Path, origin: Mapping[str, _Place]) -> tuple[Path, int, str]:
+    """The file, line and dotted key of a pydantic location; union tags in it, which are no keys, are passed over."""
+    place = origin.get(location[0]) if location else None
+    path, line, node = (place.path, place.line, place.node) if place else (file, 1, None)
+    keys = location[:1]
+    for part in location[1:]:
+        child = _child(node, part)
+        if child is not None:
+            line, node = child
+            keys.append(part)
+        elif part not in _BACKENDS:
+            keys.append(part)
+    return path, line, ".".join(keys) or "(whole file)"
+
+
+def _child(node: yaml.Node | None, part: str) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == part:
+                return key.start_mark.line + 1, value
+    if isinstance(node, yaml.SequenceNode) and part.isdigit() and int(part) < len(node.value):
+        value = node.value[int(part)]
+        return value.start_mark.line + 1, value
+    return None
