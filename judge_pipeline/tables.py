@@ -354,6 +354,13 @@ SPLIT_ASSIGNMENTS = Table(
     ("participant", "problem_id"),
 )
 
+SPLITS_LEDGER = Table(
+    "splits_ledger",
+    "The split of one trajectory as first assigned; later runs keep it, though the trajectory may be absent today.",
+    (_PARTICIPANT, _PROBLEM, _SPLIT),
+    ("participant", "problem_id"),
+)
+
 JUDGE_REQUESTS = Table(
     "judge_requests",
     "The canonical request x_a for one attempt, the same for all judges, without any label (paper 1, eq. 7).",
@@ -575,7 +582,7 @@ CONTEST_OVERVIEW = Table(
 
 ALL_TABLES = (
     SUBMISSION_ARTIFACTS, PROMPT_LOGS, INGEST_QUARANTINE, ATTEMPTS, PARTICIPANT_CONTEXTS, SPLIT_ASSIGNMENTS,
-    JUDGE_REQUESTS, JUDGE_OUTPUTS, PREDICTIONS, PREDICTIONS_WIDE, JUDGE_COVERAGE, JUDGE_METRICS, JUDGE_AGREEMENT,
-    JUDGE_CURVES, TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, CONTEST_OVERVIEW,
+    SPLITS_LEDGER, JUDGE_REQUESTS, JUDGE_OUTPUTS, PREDICTIONS, PREDICTIONS_WIDE, JUDGE_COVERAGE, JUDGE_METRICS,
+    JUDGE_AGREEMENT, JUDGE_CURVES, TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, CONTEST_OVERVIEW,
 )  # fmt: skip
 """Every table of the house."""

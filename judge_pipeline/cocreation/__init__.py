@@ -1,0 +1,1 @@
+"""Co-creation (paper 1): contexts, splits and requests, then what judges and trajectories show."""
