@@ -1,0 +1,215 @@
+"""Judges as measurement instruments: the tables behind Tables IV and V and Figures 2, 3, 5, 7 (paper 1, VI-A).
+
+Everything is computed from the long prediction table alone. Intervals come from one cluster bootstrap by trajectory
+with the same resamples for every judge and every figure, so replicates of two judges may be subtracted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from judge_pipeline.cocreation.agreement_figures import AgreementFigures
+from judge_pipeline.cocreation.judge_figures import ON_VAL, WITHOUT_INTERVAL, JudgeFigures
+from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, PredictionError, check_predictions
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.statistics import calibration, discrimination
+from judge_pipeline.statistics.bootstrap import (
+    N_RESAMPLES,
+    ClusterResamples,
+    Interval,
+    Weights,
+    estimate_with_interval,
+    percentile_interval,
+    replicate,
+)
+from judge_pipeline.statistics.score_counts import FloatArray
+from judge_pipeline.tables import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS
+
+__all__ = ["PredictionError", "check_predictions", "judge_agreement", "judge_curves", "judge_metrics"]
+
+
+def judge_metrics(
+    predictions: pd.DataFrame, *, seed: int, n_resamples: int = N_RESAMPLES, panel: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Every figure of every judge with its interval (paper 1, Table IV); the table ``judge_metrics``.
+
+    t* is chosen on val and applied unchanged to test; intervals hold it fixed, except that of ``threshold`` and of
+    ``mcc_test_reselected``, for which each resample of val chooses its own.
+
+    Args:
+        predictions: long table with attempt_id, judge, p_ac, y, split, and where known participant and problem_id.
+            Rows without y or p_ac are left out and counted.
+        seed: seed of the bootstrap.
+        n_resamples: resamples behind each interval.
+        panel: the judges to report; all by default. Their intervals do not depend on it.
+
+    Raises:
+        PredictionError: the table fails ``check_predictions``, or a judge of ``panel`` has no row in it.
+    """
+    judged = JudgedAttempts.of(predictions)
+    val, test = judged.splits["val"], judged.splits["test"]
+    names = _names(judged, panel)
+    figures = {name: JudgeFigures.of(val, test, judged.judges.index(name)) for name in names}
+
+    def statistics(weights: Weights) -> dict[tuple[str, str], FloatArray]:
+        return {
+            (name, metric): values
+            for name, judge in figures.items()
+            for metric, values in judge.replicates(*weights).items()
+        }
+
+    resamples = _resamples(judged, n_resamples, seed)
+    replicates = replicate(resamples, statistics, n_observations=max(len(test.y), len(val.y)))
+    rows: list[dict[str, Any]] = []
+    for name, judge in figures.items():
+        column = judged.judges.index(name)
+        contexts = {split: _SplitContext.of(judged, split, column) for split in ("val", "test")}
+        for metric, value in judge.points().items():
+            split = "val" if metric in ON_VAL else "test"
+            interval = None
+            if metric not in WITHOUT_INTERVAL:
+                interval = percentile_interval(replicates[name, metric], on_grid=metric == "threshold")
+            estimate = _judge_estimate(judge, metric, value, interval, contexts[split])
+            rows.append({"judge": name, "metric": metric, "split": split, **estimate.to_row()})
+    return JUDGE_METRICS.conform(rows)
+
+
+def judge_agreement(
+    predictions: pd.DataFrame, *, seed: int, n_resamples: int = N_RESAMPLES, panel: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Agreement of the judges' decisions on test at their own t* (paper 1, Table V); the table ``judge_agreement``.
+
+    Only labelled test attempts that every judge of the panel answered take part; the rest are counted. Rows: ``cohen``
+    and ``raw_agreement`` for each pair, ``judge_mean_cohen`` for each judge, ``mean_cohen``, ``fleiss`` and
+    ``raw_agreement`` (all pairs together) for the panel.
+
+    Args:
+        predictions: as for ``judge_metrics``.
+        seed: seed of the bootstrap; the resamples are those of ``judge_metrics`` under the same seed.
+        n_resamples: resamples behind each interval.
+        panel: the judges J; all by default.
+
+    Raises:
+        PredictionError: the table fails ``check_predictions``, or a judge of ``panel`` has no row in it.
+    """
+    judged = JudgedAttempts.of(predictions)
+    names = _names(judged, panel)
+    agreement = AgreementFigures.of(judged, names)
+    test = judged.splits["test"]
+    replicates: dict[tuple[str, str | None, str | None], FloatArray] = {}
+    if agreement.counts is not None:
+        replicates = replicate(
+            _resamples(judged, n_resamples, seed),
+            lambda weights: agreement.replicates(weights[0]),
+            n_observations=len(test.y),
+        )
+    notes = [] if judged.cluster_note is None else [judged.cluster_note]
+    rows = []
+    for (statistic, first, second), value in agreement.points().items():
+        key = (statistic, first, second)
+        if np.isnan(value):
+            reason = agreement.undefined_reason(*key)
+            estimate = Estimate.undefined(reason, agreement.n_items, agreement.n_left_out)
+        else:
+            estimate = estimate_with_interval(
+                value,
+                percentile_interval(replicates[key]),
+                n=agreement.n_items,
+                n_left_out=agreement.n_left_out,
+                n_clusters=agreement.n_clusters,
+                warnings=[*agreement.warnings(*key), *notes],
+            )
+        rows.append({"statistic": statistic, "judge_1": first, "judge_2": second, **estimate.to_row()})
+    return JUDGE_AGREEMENT.conform(rows)
+
+
+def judge_curves(predictions: pd.DataFrame, *, panel: Sequence[str] | None = None) -> pd.DataFrame:
+    """ROC and precision-recall curves and reliability bins on test (paper 1, Figures 2-3); ``judge_curves``.
+
+    A judge whose test split has one class only has no ROC and no PR curve; without test attempts it has no row.
+
+    Raises:
+        PredictionError: as for ``judge_metrics``.
+    """
+    judged = JudgedAttempts.of(predictions)
+    parts = [JUDGE_CURVES.empty()]
+    for name in _names(judged, panel):
+        counts = JudgeFigures.of(judged.splits["val"], judged.splits["test"], judged.judges.index(name)).test_counts
+        if not len(counts.scores):
+            continue
+        for curve, points in (
+            ("roc", discrimination.roc_curve_points(counts)),
+            ("pr", discrimination.pr_curve_points(counts)),
+        ):
+            if points is not None:
+                columns = {"x": points.x, "y": points.y, "threshold": points.threshold, "n": points.n}
+                parts.append(_curve(name, curve, columns))
+        bins = calibration.reliability_bins(counts)
+        columns = {"x": bins.mean_score, "y": bins.accepted_share, "n": bins.n}
+        parts.append(_curve(name, "reliability", {**columns, "ci95_low": bins.ci95_low, "ci95_high": bins.ci95_high}))
+    filled = [part for part in parts if len(part)]
+    return JUDGE_CURVES.conform(pd.concat(filled, ignore_index=True) if filled else parts[0])
+
+
+def _curve(judge: str, curve: str, columns: dict[str, FloatArray]) -> pd.DataFrame:
+    table = pd.DataFrame(columns).assign(judge=judge, curve=curve)
+    table["point"] = np.arange(1, len(table) + 1)
+    return JUDGE_CURVES.conform(table.reindex(columns=JUDGE_CURVES.column_names))
+
+
+def _names(judged: JudgedAttempts, panel: Sequence[str] | None) -> tuple[str, ...]:
+    if panel is None:
+        return judged.judges
+    unknown = sorted(set(panel) - set(judged.judges))
+    if unknown:
+        raise PredictionError(
+            f"judge(s) {', '.join(unknown)} of the panel have no predictions; there are {', '.join(judged.judges)}. "
+            "Remedy: name judges that have judged"
+        )
+    return tuple(sorted(set(panel)))
+
+
+def _resamples(judged: JudgedAttempts, n_resamples: int, seed: int) -> ClusterResamples:
+    test, val = judged.splits["test"], judged.splits["val"]
+    return ClusterResamples((test.n_clusters, val.n_clusters), n_resamples, seed)
+
+
+def _judge_estimate(
+    judge: JudgeFigures, metric: str, value: float, interval: Interval | None, context: _SplitContext
+) -> Estimate:
+    n = judge.val.n if metric in ON_VAL else judge.test.n
+    n_clusters = judge.n_val_clusters if metric in ON_VAL else judge.n_test_clusters
+    n_left_out = context.n_attempts - n
+    if np.isnan(value):
+        return Estimate.undefined(judge.undefined_reason(metric), n, n_left_out)
+    warnings = [*judge.warnings(metric), *context.notes]
+    if interval is None:
+        return Estimate(value, n, n_left_out, None, "; ".join(warnings) or None)
+    return estimate_with_interval(value, interval, n=n, n_left_out=n_left_out, n_clusters=n_clusters, warnings=warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitContext:
+    """The attempts of a split, and warnings about all figures of one judge on it."""
+
+    n_attempts: int
+    notes: list[str]
+
+    @classmethod
+    def of(cls, judged: JudgedAttempts, split: str, judge: int) -> _SplitContext:
+        arrays = judged.splits[split]
+        n_attempts = len(arrays.y)
+        answered = int((~np.isnan(arrays.p[:, judge])).sum())
+        notes = [] if judged.cluster_note is None else [judged.cluster_note]
+        if answered < n_attempts:
+            notes.insert(
+                0,
+                "unverified (eq. 9) unless this is the judge's stated scope: it answered "
+                f"{answered} of {n_attempts} attempts of {split}",
+            )
+        return cls(n_attempts, notes)

@@ -1,0 +1,156 @@
+"""The figures of one judge as functions of cluster weights, and why any of them may not exist.
+
+A point estimate is the figures under weight 1; a bootstrap is the same figures under resampled weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judge_pipeline.cocreation.judged_attempts import SplitArrays
+from judge_pipeline.statistics import calibration, discrimination, thresholds
+from judge_pipeline.statistics.score_counts import FloatArray, IntArray, ScoreCounts, SortedScores
+
+_OF_SCORES = {
+    "roc_auc": discrimination.roc_auc,
+    "pr_auc": discrimination.average_precision,
+    "log_loss": discrimination.log_loss,
+    "brier": discrimination.brier,
+    "ece": calibration.ece,
+    "ece_equal_mass": calibration.ece_equal_mass,
+    "ece_debiased": calibration.ece_debiased,
+}
+_OF_DECISIONS = {
+    "mcc_test": thresholds.mcc,
+    "precision": thresholds.precision,
+    "recall": thresholds.recall,
+    "f1": thresholds.f1,
+    "balanced_accuracy": thresholds.balanced_accuracy,
+    "accept_rate": thresholds.accept_rate,
+}
+TWO_CLASSES = ("roc_auc", "pr_auc", "balanced_accuracy")
+"""Figures that compare accepted with rejected attempts."""
+
+ON_VAL = ("mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high")
+WITHOUT_INTERVAL = ("threshold_plateau_low", "threshold_plateau_high", "log_loss_n_clipped")
+METRICS = (
+    "roc_auc", "pr_auc", "log_loss", "log_loss_n_clipped", "brier", "ece", "ece_equal_mass", "ece_debiased",
+    "mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high", "mcc_test", "mcc_test_reselected",
+    "precision", "recall", "f1", "balanced_accuracy", "accept_rate",
+)  # fmt: skip
+"""Every figure of a judge, in the order of the tables."""
+
+
+@dataclass(frozen=True)
+class JudgeFigures:
+    """One judge's usable answers on val and test, and the threshold chosen on val.
+
+    Attributes:
+        test: sorted answers on test, by cluster of test.
+        val: sorted answers on val, by cluster of val.
+        threshold: t*, or None.
+        test_counts: the counts of test under weight 1.
+        val_counts: the counts of val under weight 1.
+        n_test_clusters: trajectories of test in which this judge has a usable answer.
+        n_val_clusters: the same on val.
+    """
+
+    test: SortedScores
+    val: SortedScores
+    threshold: thresholds.Threshold | None
+    test_counts: ScoreCounts
+    val_counts: ScoreCounts
+    n_test_clusters: int
+    n_val_clusters: int
+
+    @classmethod
+    def of(cls, val: SplitArrays, test: SplitArrays, judge: int) -> JudgeFigures:
+        """The figures of the judge in column ``judge`` of the arrays."""
+        test_scores, n_test = _sorted_scores(test, judge)
+        val_scores, n_val = _sorted_scores(val, judge)
+        val_counts = val_scores.count()
+        return cls(
+            test=test_scores,
+            val=val_scores,
+            threshold=thresholds.select_threshold(val_counts) if val_scores.n else None,
+            test_counts=test_scores.count(),
+            val_counts=val_counts,
+            n_test_clusters=n_test,
+            n_val_clusters=n_val,
+        )
+
+    def points(self) -> dict[str, float]:
+        """Every figure of ``METRICS``, NaN where undefined."""
+        t = self.threshold
+        figures = self._figures(self.test_counts, self.val_counts)
+        values = {name: float(figures[name][0]) for name in figures}
+        values["log_loss_n_clipped"] = float(discrimination.n_clipped(self.test_counts)[0])
+        values["threshold_plateau_low"] = np.nan if t is None else t.plateau_low
+        values["threshold_plateau_high"] = np.nan if t is None else t.plateau_high
+        return {name: values[name] for name in METRICS}
+
+    def replicates(self, test_weights: FloatArray, val_weights: FloatArray) -> dict[str, FloatArray]:
+        """The figures that have an interval, under cluster weights of shapes (R, test) and (R, val); each (R,)."""
+        return self._figures(self.test.count(test_weights), self.val.count(val_weights))
+
+    def _figures(self, test: ScoreCounts, val: ScoreCounts) -> dict[str, FloatArray]:
+        figures = {name: function(test) for name, function in _OF_SCORES.items()}
+        undefined = np.full(len(test.accepted), np.nan)
+        for name in (*_OF_DECISIONS, "mcc_val", "threshold", "mcc_test_reselected"):
+            figures[name] = undefined
+        if self.threshold is None:
+            return figures
+        at = np.array([self.threshold.value])
+        decided = thresholds.confusion_at(test, at)
+        for name, figure in _OF_DECISIONS.items():
+            figures[name] = figure(decided)[:, 0]
+        curve = thresholds.mcc(thresholds.confusion_at(val, thresholds.GRID))
+        figures["mcc_val"] = curve[:, self.threshold.index]
+        chosen = thresholds.best_indices(curve)
+        figures["threshold"] = _pick(thresholds.GRID[None].repeat(len(chosen), axis=0), chosen)
+        on_test = thresholds.mcc(thresholds.confusion_at(test, thresholds.GRID))
+        figures["mcc_test_reselected"] = _pick(on_test, chosen)
+        return figures
+
+    def warnings(self, metric: str) -> list[str]:
+        """What to know about a point estimate of ``metric`` that exists."""
+        clipped = float(discrimination.n_clipped(self.test_counts)[0])
+        if metric != "log_loss" or not clipped:
+            return []
+        return [
+            f"{clipped:g} of the probabilities are 0 or 1 and were clipped by {discrimination.EPSILON:.1e}; "
+            "each of them that is wrong adds 36 to the sum"
+        ]
+
+    def undefined_reason(self, metric: str) -> str:
+        """Why the point estimate of ``metric`` does not exist."""
+        if metric in ON_VAL:
+            return thresholds.no_threshold_reason(self.val_counts)
+        one_class = self.test_counts.one_class_reason()
+        if not self.test.n:
+            return "no attempt of test has both a label and an answer by this judge"
+        if metric in TWO_CLASSES and one_class is not None:
+            return one_class
+        if self.threshold is None:
+            return thresholds.no_threshold_reason(self.val_counts)
+        confusion = thresholds.confusion_at(self.test_counts, np.array([self.threshold.value]))
+        reasons = {
+            "precision": f"no attempt of test is accepted at t* = {self.threshold.value:g}",
+            "recall": "no attempt of test is accepted by the contest site",
+            "f1": "no attempt of test is accepted, neither by the contest site nor at t*",
+        }
+        return reasons.get(metric) or thresholds.mcc_reason(confusion) or "0/0"
+
+
+def _sorted_scores(split: SplitArrays, judge: int) -> tuple[SortedScores, int]:
+    usable = split.usable(judge)
+    cluster = split.cluster[usable]
+    return SortedScores(split.y[usable], split.p[usable, judge], cluster), len(np.unique(cluster))
+
+
+def _pick(curves: FloatArray, index: IntArray) -> FloatArray:
+    """curves[r, index[r]], NaN where index[r] is -1."""
+    taken = np.take_along_axis(curves, np.maximum(index, 0)[:, None], axis=1)[:, 0]
+    return np.where(index >= 0, taken, np.nan)

@@ -1,0 +1,155 @@
+"""Calibration: expected calibration error in three forms, and the bins of the reliability diagram.
+
+ECE in its plug-in form is biased upward, the more so the fewer attempts a bin holds: 36 attempts in 15 bins give a
+large ECE to a judge that is perfectly calibrated. The debiased form stands beside it for that reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from judge_pipeline.statistics.ratios import ratio, wilson_interval
+from judge_pipeline.statistics.score_counts import FloatArray, IntArray, ScoreCounts
+
+N_BINS = 15
+"""Bins of eq. 17 (paper 1, Table III)."""
+
+
+@dataclass(frozen=True, slots=True)
+class BinSums:
+    """Weighted sums in each bin, shape (R, bins): attempts, accepted attempts, and the scores' sum."""
+
+    n: FloatArray
+    accepted: FloatArray
+    scores: FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBins:
+    """The non-empty bins of a reliability diagram, shape (bins,).
+
+    Attributes:
+        low: lower edge of the bin (open, but closed at 0).
+        high: upper edge of the bin (closed).
+        n: attempts in the bin.
+        mean_score: mean p_ac in the bin, conf(b) of eq. 17.
+        accepted_share: share of accepted attempts, acc(b) of eq. 17.
+        ci95_low: lower end of the Wilson interval of the accepted share.
+        ci95_high: upper end of the same.
+    """
+
+    low: FloatArray
+    high: FloatArray
+    n: FloatArray
+    mean_score: FloatArray
+    accepted_share: FloatArray
+    ci95_low: FloatArray
+    ci95_high: FloatArray
+
+
+def bin_edges(n_bins: int = N_BINS) -> FloatArray:
+    """Edges of equal-width bins over [0, 1], each computed as i / n_bins so that 0.2, 0.4, ... are edges exactly."""
+    edges: FloatArray = np.arange(n_bins + 1) / n_bins
+    return edges
+
+
+def equal_width_bin(scores: FloatArray, n_bins: int = N_BINS) -> IntArray:
+    """Index of the bin (lo, hi] of each score, the first bin closed on both sides; shape of ``scores``."""
+    return np.maximum(np.searchsorted(bin_edges(n_bins), scores, side="left") - 1, 0).astype(np.int64)
+
+
+def ece(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
+    """ECE (paper 1, eq. 17) over equal-width bins (lo, hi], the first closed on both sides. NaN without weight."""
+    return _plug_in(_equal_width_sums(counts, n_bins), counts.n)
+
+
+def ece_equal_mass(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
+    """ECE over bins of equal weight (Nguyen and O'Connor 2015): what eq. 17 gives when no bin is nearly empty.
+
+    Of n attempts ordered by score, the attempt of rank i (from 0) belongs to bin floor(i n_bins / n); equal scores
+    stay together in the bin of the first of them, so the figure does not depend on the order of rows. NaN without
+    weight.
+    """
+    return _plug_in(_equal_mass_sums(counts, n_bins), counts.n)
+
+
+def ece_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
+    """Equal-mass ECE less its estimated bias (Kumar, Liang and Ma 2019, normal approximation).
+
+    In each bin the accepted share is taken as normal around its observed value with variance q (1 - q) / n_b; the
+    expected absolute gap under that noise (the mean of a folded normal, in closed form instead of the authors'
+    simulation) exceeds the observed gap by the bias, which is subtracted. A bin whose labels are all equal, one
+    attempt for instance, gets no correction. May come out a little below 0. NaN without weight.
+    """
+    from scipy.special import erf
+
+    sums = _equal_mass_sums(counts, n_bins)
+    gap = np.nan_to_num(ratio(sums.accepted - sums.scores, sums.n))
+    share = np.nan_to_num(ratio(sums.accepted, sums.n))
+    spread = np.sqrt(np.nan_to_num(ratio(share * (1 - share), sums.n)))
+    standard = np.divide(gap, spread, out=np.zeros_like(gap), where=spread > 0)
+    folded = spread * np.sqrt(2 / np.pi) * np.exp(-(standard**2) / 2) + gap * erf(standard / np.sqrt(2))
+    expected = np.where(spread > 0, folded, np.abs(gap))
+    return ratio((sums.n * (2 * np.abs(gap) - expected)).sum(axis=1), counts.n)
+
+
+def reliability_bins(counts: ScoreCounts, n_bins: int = N_BINS) -> ReliabilityBins:
+    """The bins of eq. 17 that hold any attempt, for the first row of weights; their n add up to all attempts."""
+    index = np.unique(equal_width_bin(counts.scores, n_bins))
+    sums = _equal_width_sums(counts, n_bins)
+    n, accepted = sums.n[0], sums.accepted[0]
+    low, high = wilson_interval(accepted, n)
+    edges = bin_edges(n_bins)
+    return ReliabilityBins(
+        low=edges[index],
+        high=edges[index + 1],
+        n=n,
+        mean_score=ratio(sums.scores[0], n),
+        accepted_share=ratio(accepted, n),
+        ci95_low=low,
+        ci95_high=high,
+    )
+
+
+def _plug_in(sums: BinSums, n: FloatArray) -> FloatArray:
+    # n_b |acc - conf| is |sum of labels - sum of scores|, which needs no division by the bin's count.
+    return ratio(np.abs(sums.accepted - sums.scores).sum(axis=1), n)
+
+
+def _equal_width_sums(counts: ScoreCounts, n_bins: int) -> BinSums:
+    """Sums over the bins in which some score lies; scores ascend, so each bin is one run of columns."""
+    starts = np.flatnonzero(np.diff(equal_width_bin(counts.scores, n_bins), prepend=-1))
+    edges = np.append(starts, len(counts.scores))
+    return BinSums(
+        n=np.diff(counts.weight_below[:, edges], axis=1),
+        accepted=np.diff(counts.accepted_below[:, edges], axis=1),
+        scores=np.diff(counts.scores_below[:, edges], axis=1),
+    )
+
+
+def _equal_mass_sums(counts: ScoreCounts, n_bins: int) -> BinSums:
+    """Sums over the bins of equal weight, which begin elsewhere in each row."""
+    edges = _mass_edges(counts.weight_below, n_bins)
+    return BinSums(
+        n=np.diff(np.take_along_axis(counts.weight_below, edges, axis=1), axis=1),
+        accepted=np.diff(np.take_along_axis(counts.accepted_below, edges, axis=1), axis=1),
+        scores=np.diff(np.take_along_axis(counts.scores_below, edges, axis=1), axis=1),
+    )
+
+
+def _mass_edges(weight_below: FloatArray, n_bins: int) -> IntArray:
+    """For each row, the first column at which floor(n_bins * weight below / all weight) reaches 0, 1, ..., n_bins.
+
+    One search over all rows at once: each row is lifted above the one before, so the whole array ascends. Weights of
+    a bootstrap are whole numbers, so these products are exact and a bin's edge never depends on rounding.
+    """
+    n_rows, n_columns = weight_below.shape
+    total = weight_below[:, -1:]
+    lift = np.arange(n_rows)[:, None] * (n_bins * total.max(initial=0.0) + 1)
+    ladder = (weight_below * n_bins + lift).ravel()
+    found = np.searchsorted(ladder, (total * np.arange(n_bins + 1) + lift).ravel(), side="left")
+    edges: IntArray = found.reshape(n_rows, n_bins + 1) - np.arange(n_rows)[:, None] * n_columns
+    edges[:, 0], edges[:, -1] = 0, n_columns - 1
+    return edges
