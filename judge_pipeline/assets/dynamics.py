@@ -1,0 +1,59 @@
+"""Group dynamics: how people reach a solution (paper 1, IV-C3, IV-C4, V-B2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.partitions import contest_of
+from judge_pipeline.orchestration.table_asset import Made, table_asset
+from judge_pipeline.tables import (
+    ATTEMPTS,
+    PREDICTIONS,
+    SPLIT_ASSIGNMENTS,
+    STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    TRAJECTORIES,
+)
+
+GROUP = "dynamics"
+_ROOMS = ("cocreation/trajectories.py", "statistics")
+
+
+@table_asset(TRAJECTORIES, group=GROUP, inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS), rooms=_ROOMS)
+def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) -> Made:
+    """Attempts without a label are counted and never an event; unsolved trajectories are censored."""
+    from judge_pipeline.cocreation.trajectories import trajectories as build
+
+    return Made(build(attempts, splits))
+
+
+@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS), rooms=_ROOMS)
+def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, predictions: Any) -> Made:
+    """The mean is over the panel's judges that have answered for this contest."""
+    from judge_pipeline.cocreation.trajectories import struggle_curves as build
+
+    panel = context.resources.workspace.panel(predictions["judge"].unique())
+    return Made(build(attempts, predictions, panel), {"panel": ", ".join(panel) or "none"})
+
+
+@table_asset(SUCCESS_AT_TURN, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)
+def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
+    """The denominator is every trajectory, solved or not."""
+    from judge_pipeline.cocreation.trajectories import success_at_turn as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    return Made(build(trajectories, seed=settings.seed, n_resamples=settings.resamples))
+
+
+@table_asset(SURVIVAL, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)
+def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
+    """Time is the 1-based turn; the event is the first accepted attempt."""
+    from judge_pipeline.cocreation.trajectories import survival as build
+
+    return Made(build(trajectories))
+
+
+ASSETS = [trajectories, struggle_curves, success_at_turn, survival]

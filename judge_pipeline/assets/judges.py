@@ -1,0 +1,197 @@
+"""Group judges: judgments, and the judges as measurement instruments (paper 1, IV-B, V-B1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.partitions import contest_by_judge, contest_of, judge_of
+from judge_pipeline.orchestration.resources import WorkspaceResource
+from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.tables import (
+    ATTEMPTS,
+    JUDGE_AGREEMENT,
+    JUDGE_COVERAGE,
+    JUDGE_CURVES,
+    JUDGE_METRICS,
+    JUDGE_OUTPUTS,
+    JUDGE_REQUESTS,
+    PREDICTIONS,
+    PREDICTIONS_WIDE,
+    SPLIT_ASSIGNMENTS,
+)
+
+GROUP = "judges"
+
+
+def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.AssetsDefinition:
+    """The asset ``judge_outputs`` over contest x judge; what the configuration says is part of its code version."""
+
+    @table_asset(
+        JUDGE_OUTPUTS,
+        group=GROUP,
+        inputs=(JUDGE_REQUESTS, ATTEMPTS, SPLIT_ASSIGNMENTS),
+        partitions_def=contest_by_judge(judges),
+        rooms=("judging",),
+        kinds=("litellm", "parquet"),
+        further_code_version=configuration_sha256[:16],
+        checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)"),),
+    )
+    def judge_outputs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
+        """Asks only for what the checkpoint does not hold; fails, and names attempts and reasons, where eq. 9 fails."""
+        from judge_pipeline.orchestration.judging_run import judge_contest
+
+        return judge_contest(
+            context,
+            contest_of(context),
+            judge_of(context),
+            judge_requests,
+            attempts.merge(
+                splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
+            ),
+        )
+
+    return judge_outputs
+
+
+@table_asset(
+    JUDGE_COVERAGE,
+    group=GROUP,
+    inputs=(JUDGE_REQUESTS,),
+    deps=[dg.AssetDep("judge_outputs", partition_mapping=dg.MultiToSingleDimensionPartitionMapping("contest"))],
+    rooms=("cocreation/coverage.py",),
+    checks=(
+        Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
+        Check("none_stale", "No judge's table was made from other attempts than today's", warns=True),
+    ),
+)
+def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any) -> Made:
+    """Reads the judges' tables that are there, and says of each judge whether its table may be used."""
+    from judge_pipeline.cocreation.coverage import judge_coverage as build
+
+    contest = contest_of(context)
+    workspace: WorkspaceResource = context.resources.workspace
+    rows = build(workspace.judge_facts(), judge_requests, _outputs(context.resources.store, contest))
+    counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
+    stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
+    return Made(
+        rows,
+        {f"judges_{status.replace(' ', '_')}": n for status, n in counts.items()},
+        {
+            "a_judge_is_verified": [] if counts.get("verified") else ["no judge's table is verified yet"],
+            "none_stale": [f"{judge}: {reason}" for judge, reason in stale],
+        },
+    )
+
+
+@table_asset(
+    PREDICTIONS,
+    group=GROUP,
+    inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS, JUDGE_COVERAGE),
+    rooms=("cocreation/predictions.py",),
+    checks=(Check("joins_complete", "Every accepted judgment found its attempt", blocking=True),),
+)
+def predictions(context: dg.AssetExecutionContext, attempts: Any, splits: Any, judge_coverage: Any) -> Made:
+    """Judges whose tables are verified (or accepted under a lower min_coverage, and flagged so) are in it."""
+    from judge_pipeline.cocreation.coverage import usable
+    from judge_pipeline.cocreation.predictions import predictions as build
+    from judge_pipeline.cocreation.predictions import unjoined
+
+    names = usable(judge_coverage)
+    outputs = {j: t for j, t in _outputs(context.resources.store, contest_of(context)).items() if j in names}
+    rows = build(attempts, splits, outputs)
+    return Made(rows, {"judges": ", ".join(names) or "none"}, {"joins_complete": unjoined(rows, outputs)})
+
+
+@table_asset(
+    PREDICTIONS_WIDE,
+    group=GROUP,
+    inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS, PREDICTIONS),
+    rooms=("cocreation/predictions.py",),
+)
+def predictions_wide(context: dg.AssetExecutionContext, attempts: Any, splits: Any, predictions: Any) -> Made:
+    """For plots and other tools."""
+    from judge_pipeline.cocreation.predictions import predictions_wide as build
+
+    return Made(build(attempts, splits, predictions))
+
+
+@table_asset(
+    JUDGE_METRICS,
+    group=GROUP,
+    inputs=(PREDICTIONS, JUDGE_COVERAGE),
+    rooms=("cocreation/evaluation.py", "statistics"),
+    kinds=("numpy", "parquet"),
+    checks=(Check("threshold_from_val", "Each threshold was chosen on val, never on test", blocking=True),),
+)
+def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
+    """Figures on test, the threshold from val; intervals by cluster bootstrap over trajectories, paired."""
+    from judge_pipeline.cocreation.evaluation import judge_metrics as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples)
+    unverified = judge_coverage.loc[judge_coverage["status"] == "unverified"].set_index("judge")["reason"]
+    thresholds = rows[rows["metric"].isin(("threshold", "mcc_val"))]
+    return Made(
+        _flag_unverified(rows, unverified),
+        {"seed": settings.seed, "resamples": settings.resamples},
+        {"threshold_from_val": [f"{j}" for j in thresholds.loc[thresholds["split"] != "val", "judge"]]},
+    )
+
+
+@table_asset(
+    JUDGE_AGREEMENT,
+    group=GROUP,
+    inputs=(PREDICTIONS,),
+    rooms=("cocreation/evaluation.py", "statistics"),
+    kinds=("numpy", "parquet"),
+)
+def judge_agreement(context: dg.AssetExecutionContext, predictions: Any) -> Made:
+    """Among the judges of the panel that have answered, over the test items that all of them answered."""
+    from judge_pipeline.cocreation.evaluation import judge_agreement as build
+
+    workspace: WorkspaceResource = context.resources.workspace
+    settings = workspace.contest(contest_of(context))
+    panel = workspace.panel(predictions["judge"].unique())
+    rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples, panel=panel)
+    return Made(rows, {"panel": ", ".join(panel) or "none"})
+
+
+@table_asset(
+    JUDGE_CURVES,
+    group=GROUP,
+    inputs=(PREDICTIONS,),
+    rooms=("cocreation/evaluation.py", "statistics"),
+    kinds=("numpy", "parquet"),
+)
+def judge_curves(context: dg.AssetExecutionContext, predictions: Any) -> Made:
+    """The points behind the ROC, precision-recall and reliability figures."""
+    from judge_pipeline.cocreation.evaluation import judge_curves as build
+
+    return Made(build(predictions))
+
+
+def _outputs(store: ParquetStore, contest: str) -> dict[str, Any]:
+    return {judge: store.read(JUDGE_OUTPUTS, contest, judge) for judge in store.parts(JUDGE_OUTPUTS, contest)}
+
+
+def _flag_unverified(rows: Any, reasons: Any) -> Any:
+    flags = rows["judge"].map(reasons).map(lambda reason: f"unverified: {reason}", na_action="ignore")
+    both = flags.str.cat(rows["reason"].fillna(""), sep="; ").str.rstrip("; ") if flags.notna().any() else flags
+    return rows.assign(reason=both.where(flags.notna(), rows["reason"]))
+
+
+def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:
+    """The group's assets for the judges that judges.yaml lists."""
+    return [
+        judge_outputs_asset(judges, configuration_sha256),
+        judge_coverage,
+        predictions,
+        predictions_wide,
+        judge_metrics,
+        judge_agreement,
+        judge_curves,
+    ]

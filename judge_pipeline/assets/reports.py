@@ -1,0 +1,98 @@
+"""Group reports: what a reader gets (paper 1, Table I and section VI)."""
+
+import hashlib
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
+from judge_pipeline.orchestration.table_asset import OWNERS, Made, code_version, table_asset
+from judge_pipeline.tables import (
+    ATTEMPTS,
+    CONTEST_OVERVIEW,
+    INGEST_QUARANTINE,
+    JUDGE_AGREEMENT,
+    JUDGE_COVERAGE,
+    JUDGE_CURVES,
+    JUDGE_METRICS,
+    PROMPT_LOGS,
+    SPLIT_ASSIGNMENTS,
+    STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    TRAJECTORIES,
+)
+
+GROUP = "reports"
+
+
+@table_asset(
+    CONTEST_OVERVIEW,
+    group=GROUP,
+    inputs=(ATTEMPTS, PROMPT_LOGS, TRAJECTORIES, SPLIT_ASSIGNMENTS, INGEST_QUARANTINE),
+    rooms=("cocreation/overview.py",),
+)
+def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
+    """Table I, and what it does not say: undecided attempts, attempts without source, artifacts set aside."""
+    from judge_pipeline.cocreation.overview import contest_overview as build
+
+    return Made(
+        build(
+            tables["attempts"],
+            tables["prompt_logs"],
+            tables["trajectories"],
+            tables["splits"],
+            tables["ingest_quarantine"],
+        )
+    )
+
+
+_REPORTED = (
+    CONTEST_OVERVIEW,
+    JUDGE_COVERAGE,
+    JUDGE_METRICS,
+    JUDGE_AGREEMENT,
+    JUDGE_CURVES,
+    TRAJECTORIES,
+    STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    INGEST_QUARANTINE,
+)
+
+
+@dg.asset(
+    group_name=GROUP,
+    description="One self-contained HTML page: works offline, prints, and says of every number what it rests on.",
+    ins={table.name: dg.AssetIn() for table in _REPORTED},
+    partitions_def=CONTESTS,
+    kinds={"html", "plotly"},
+    owners=OWNERS,
+    code_version=code_version(("report", "figures")),
+    required_resource_keys={"workspace", "progress", "store"},
+)
+def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.MaterializeResult[Any]:
+    """The page, written to ``<out>/reports/<contest>/cocreation_report.html``."""
+    from judge_pipeline.orchestration.exports import write_report
+    from judge_pipeline.orchestration.provenance import provenance_of
+    from judge_pipeline.report.cocreation_report import CocreationReportInput, cocreation_report_html
+    from judge_pipeline.report.headline import headline_markdown
+
+    contest = contest_of(context)
+    workspace = context.resources.workspace.workspace()
+    html = cocreation_report_html(
+        CocreationReportInput(contest=contest, provenance=provenance_of(context, contest), **tables)
+    )
+    path = write_report(workspace, contest, html)
+    context.resources.progress.table("cocreation_report", 1)
+    return dg.MaterializeResult(
+        metadata={
+            "report": dg.MetadataValue.path(str(path)),
+            "bytes": len(html.encode()),
+            "headline": dg.MetadataValue.md(headline_markdown(tables)),
+        },
+        data_version=dg.DataVersion(hashlib.sha256(html.encode()).hexdigest()),
+    )
+
+
+ASSETS = [contest_overview, cocreation_report]

@@ -1,0 +1,1 @@
+"""The command line, beside the UI: ``judge-pipeline``."""

@@ -1,0 +1,93 @@
+"""``judge-pipeline init``: an empty workspace with commented configuration, schemas for editors, a contest folder."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+from pydantic import BaseModel
+
+from judge_pipeline.settings import ContestSettings, JudgesFile, packaged_config_dir
+
+_CONTEST_YAML = """\
+# yaml-language-server: $schema=../../../assets_config/schemas/contests.schema.json
+#
+# What is special about this contest; every key of assets_config/contests.yaml may stand here.
+
+# Name of the contest, for people.
+title: My contest
+
+# Zone of times that pages print without one. Null: such times stay unknown.
+time_zone: null
+"""
+
+_READ_ME = """\
+Put your files here:
+
+  submissions/<participant>/[<problem>/]   saved pages (.html, .htm), .md, .txt; one feed or table for all is fine too
+  prompts/<participant>/                   chat logs: exports, Markdown, plain text
+  problems/                                statements, optional: <problem>.md
+
+The folder's name is the contest's name: lower-case letters, digits, '-', '_', '.'. Then:
+
+  judge-pipeline parse .                   see what is read, and what is set aside
+  judge-pipeline run . --dry-run           see what would be asked, and its price
+  judge-pipeline run .                     from raw files to the report
+"""
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def init(directory: Path) -> int:
+    """Lay an empty workspace in DIRECTORY: assets_config/ with comments and schemas, data/contests/my-contest/.
+
+    Files that are already there are left as they are.
+    """
+    contest = directory / "data" / "contests" / "my-contest"
+    written = [
+        *_copy_configuration(directory / "assets_config"),
+        *(_write(directory / "assets_config" / "schemas" / name, text) for name, text in schemas().items()),
+        _write(contest / "contest.yaml", _CONTEST_YAML),
+        _write(contest / "README.txt", _READ_ME),
+    ]
+    for folder in ("submissions", "prompts", "problems"):
+        (contest / folder).mkdir(parents=True, exist_ok=True)
+    for path in filter(None, written):
+        click.echo(f"wrote {path}")
+    click.echo(f"Next: put files into {contest}, then:")
+    click.echo(f"  cd {directory} && judge-pipeline run {contest.relative_to(directory).as_posix()}")
+    return 0
+
+
+def schemas() -> dict[str, str]:
+    """File name -> JSON schema of each configuration file, for editors."""
+    models: dict[str, type[BaseModel]] = {"judges.schema.json": JudgesFile, "contests.schema.json": ContestSettings}
+    return {
+        name: json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+        for name, model in models.items()
+    }
+
+
+def _copy_configuration(target: Path) -> list[Path | None]:
+    source = packaged_config_dir()
+    files = [*sorted(source.glob("*.yaml")), *sorted((source / "prompts").glob("*.j2"))]
+    return [_copy(file, target / file.relative_to(source)) for file in files]
+
+
+def _copy(source: Path, target: Path) -> Path | None:
+    if target.exists():
+        return None
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+    return target
+
+
+def _write(path: Path, text: str) -> Path | None:
+    if path.exists():
+        return None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+

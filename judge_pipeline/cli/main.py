@@ -1,0 +1,90 @@
+"""``judge-pipeline``: the entry point, its commands and its exit codes.
+
+Exit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from importlib.metadata import version
+
+import click
+
+from judge_pipeline.settings import SettingsError
+
+_COMMANDS = {
+    "demo": ("judge_pipeline.cli.run", "demo"),
+    "run": ("judge_pipeline.cli.run", "run"),
+    "ui": ("judge_pipeline.cli.ui", "ui"),
+    "init": ("judge_pipeline.cli.init", "init"),
+    "status": ("judge_pipeline.cli.status", "status"),
+    "report": ("judge_pipeline.cli.report", "report"),
+    "parse": ("judge_pipeline.cli.parse", "parse"),
+    "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
+}
+
+
+class _LazyGroup(click.Group):
+    """Loads a command's module only when it is asked for: ``--help`` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name]
+        command: click.Command = getattr(importlib.import_module(module), name)
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(version("judge-pipeline"), prog_name="judge-pipeline")
+def cli() -> None:
+    """Measure LLM judges of code, and the people who code with AI.
+
+    \b
+    First steps
+      judge-pipeline demo                    the sample contest, end to end, no key needed
+      judge-pipeline init DIR                an empty workspace: configuration, a contest folder
+      judge-pipeline run CONTEST_DIR --dry-run   what would be asked of which judge, and its price
+      judge-pipeline run CONTEST_DIR         from raw files to the report
+      judge-pipeline ui                      the same graph in the Dagster UI
+
+    \b
+    With what you already have
+      judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
+      judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
+
+    Exit codes: 0 done; 1 the data or the judges failed, and it says which; 2 the command was wrong.
+
+    Configuration is taken from assets_config/ in the nearest folder upwards, or in JUDGE_PIPELINE_HOME; results
+    go to var/ beside it, or to JUDGE_PIPELINE_OUT.
+    """
+
+
+def main() -> None:
+    """Run the command line and exit with its code."""
+    # Set before anything imports litellm, which else asks the network for its price list.
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    try:
+        code = cli.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SettingsError as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("Stopped. What was answered is kept; run the same command again to go on.", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+if __name__ == "__main__":
+    main()

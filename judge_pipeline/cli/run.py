@@ -1,0 +1,172 @@
+"""``judge-pipeline run`` and ``demo``: a contest from raw files to the report, by the same jobs as the UI's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+
+from judge_pipeline.cli.terminal import TerminalProgress
+from judge_pipeline.settings import JudgesFile, SettingsError, Workspace, check_slug
+
+if TYPE_CHECKING:
+    from judge_pipeline.orchestration.judging_run import JudgePlan
+
+SAMPLE_CONTEST = "sample-contest"
+DEMO_BACKENDS = ("embedded", "baseline", "recorded")
+
+
+@click.command()
+@click.argument("contest_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
+@click.option("--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key).")
+@click.option("--dry-run", is_flag=True, help="Read the contest, print what would be asked and its price, ask nothing.")
+def run(contest_dir: Path, out: Path | None, judges: str | None, dry_run: bool) -> int:
+    """Take the contest in CONTEST_DIR from raw files to its report.
+
+    CONTEST_DIR holds submissions/<participant>/[<problem>/]..., prompts/<participant>/... and, optionally,
+    contest.yaml. Its name is the contest's name. What a judge has answered is kept: running again asks only for what
+    is new, and a run that was stopped goes on where it was.
+
+    \b
+    Exit codes: 0 done; 1 the data or a judge failed; 2 the command was wrong.
+    """
+    workspace = _workspace(out)
+    try:
+        check_slug(contest_dir.resolve().name, "contest folder name")
+    except SettingsError as error:
+        raise click.BadParameter(str(error), param_hint="CONTEST_DIR") from None
+    chosen = _chosen(workspace.judges(), judges)
+    return run_contest(workspace, contest_dir, chosen, dry_run=dry_run)
+
+
+@click.command()
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
+def demo(out: Path | None) -> int:
+    """Run the sample contest with judges that need no key: embedded, baseline and recorded (simulated) ones.
+
+    It ends with the headline figures and the path of the report. A second run asks nothing again.
+    """
+    workspace = _workspace(out)
+    judges = workspace.judges()
+    chosen = [name for name in judges.names() if judges.get(name).backend in DEMO_BACKENDS and judges.get(name).enabled]
+    return run_contest(workspace, sample_contest(), chosen)
+
+
+def sample_contest() -> Path:
+    """The folder of the contest that comes with the package."""
+    return Path(__file__).resolve().parent.parent / "samples" / "contests" / SAMPLE_CONTEST
+
+
+def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], *, dry_run: bool = False) -> int:
+    """Read, judge, evaluate, report; returns the exit code."""
+    from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+    from judge_pipeline.orchestration.contest_folders import note_contest
+    from judge_pipeline.orchestration.instance import open_instance
+    from judge_pipeline.orchestration.runs import run_job
+
+    console = Console()
+    progress = TerminalProgress(console)
+    contest = note_contest(workspace, contest_dir)
+    workspace.contest(contest_dir)
+    definitions = build_definitions(workspace, progress)
+    with open_instance(workspace) as instance:
+        console.print(f"[bold]Reading[/bold] {escape(contest)}")
+        outcome = run_job(definitions, instance, READ_CONTEST, contest)
+        if outcome.error is not None:
+            return _failed(console, f"contest {contest}", outcome.error)
+        _print_checks(console, outcome.failed_checks)
+        plans = _plans(workspace, contest, judges)
+        console.print(_plan_table(plans))
+        if dry_run:
+            return 0
+        failed = {}
+        for judge in judges:
+            console.print(f"[bold]Judging[/bold] {escape(judge)}")
+            outcome = run_job(definitions, instance, JUDGE_CONTEST, contest, judge)
+            progress.stop()
+            if outcome.error is not None:
+                failed[judge] = outcome.error
+                _failed(console, f"judge {judge}", outcome.error)
+        console.print("[bold]Measuring[/bold]")
+        outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
+        if outcome.error is not None:
+            return _failed(console, f"contest {contest}", outcome.error)
+        _print_checks(console, outcome.failed_checks)
+    _print_result(console, workspace, contest)
+    if failed:
+        console.print(f"[red]Failed:[/red] {', '.join(failed)}. What was answered is kept; run again to go on.")
+    return 1 if failed else 0
+
+
+def _workspace(out: Path | None) -> Workspace:
+    workspace = Workspace.find()
+    return replace(workspace, out_dir=out.resolve()) if out else workspace
+
+
+def _chosen(judges: JudgesFile, wanted: str | None) -> list[str]:
+    names = judges.names("cocreation")
+    if wanted is None:
+        return [n for n in names if judges.get(n).enabled and not judges.get(n).missing_key(os.environ)]
+    chosen = [name.strip() for name in wanted.split(",") if name.strip()]
+    unknown = [name for name in chosen if name not in names]
+    if unknown or not chosen:
+        raise click.BadParameter(
+            f"{', '.join(unknown) or 'no judge'}: not in judges.yaml, which lists {', '.join(names)}",
+            param_hint="--judges",
+        )
+    for name in chosen:
+        key = judges.get(name).missing_key(os.environ)
+        if key:
+            raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
+    return list(dict.fromkeys(chosen))
+
+
+def _plans(workspace: Workspace, contest: str, judges: Sequence[str]) -> list[JudgePlan]:
+    from judge_pipeline.orchestration.judging_run import plan_judge
+
+    return [plan_judge(workspace, contest, judge) for judge in judges]
+
+
+def _plan_table(plans: Sequence[JudgePlan]) -> RichTable:
+    table = RichTable(title="To be asked", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for heading in ("judge", "in scope", "stored", "to ask", "tokens, about", "USD, about"):
+        table.add_column(heading, justify="left" if heading == "judge" else "right")
+    for plan in plans:
+        table.add_row(
+            escape(plan.judge),
+            f"{plan.n_in_scope:,}",
+            f"{plan.n_stored:,}",
+            f"{plan.n_to_ask:,}",
+            "–" if plan.tokens is None else f"{plan.tokens:,}",
+            "–" if plan.cost_usd is None else f"{plan.cost_usd:.4f}",
+        )
+    return table
+
+
+def _print_checks(console: Console, failed_checks: Sequence[str]) -> None:
+    for line in failed_checks:
+        console.print(f"  [yellow]![/yellow] {escape(line)}")
+
+
+def _failed(console: Console, what: str, error: str) -> int:
+    Console(stderr=True).print(f"[red]Error:[/red] {escape(what)}: {escape(error)}", soft_wrap=True)
+    return 1
+
+
+def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
+    from judge_pipeline.orchestration.exports import report_path
+    from judge_pipeline.orchestration.stored_tables import headline_tables
+    from judge_pipeline.report.headline import headline_renderables
+
+    console.print()
+    for renderable in headline_renderables(headline_tables(workspace, contest)):
+        console.print(renderable)
+    console.print(f"Report: {report_path(workspace, contest)}", soft_wrap=True)

@@ -1,0 +1,96 @@
+"""The one place that assembles the Dagster Definitions.
+
+``build_definitions`` returns fresh Definitions, so that tests and the command line override parts by keyword.
+``defs`` is what workspace.yaml loads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.assets import contest, dynamics, judges, reports
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.partitions import CONTESTS, contest_by_judge
+from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
+from judge_pipeline.settings import Workspace
+
+READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
+
+
+def build_definitions(workspace: Workspace | None = None, progress: Progress | None = None) -> dg.Definitions:
+    """The whole graph for a workspace.
+
+    Args:
+        workspace: where things lie; found from the environment and the current folder where it is not given.
+        progress: somebody to tell how far the work is; nobody where it is not given.
+
+    Raises:
+        SettingsError: judges.yaml is missing or wrong.
+    """
+    workspace = workspace or Workspace.find()
+    names = workspace.judges().names("cocreation")
+    store = ParquetStore(root=str(workspace.out_dir / "tables"))
+    return dg.Definitions(
+        assets=[
+            *contest.ASSETS,
+            *judges.assets(names, configuration_sha256(workspace)),
+            *dynamics.ASSETS,
+            *reports.ASSETS,
+        ],
+        jobs=_jobs(names),
+        resources={
+            "workspace": WorkspaceResource.of(workspace),
+            "store": store,
+            "io_manager": store,
+            "progress": dg.ResourceDefinition.hardcoded_resource(progress or SilentProgress()),
+        },
+        # A partition runs in one process: a new process a step costs seconds, and judging is asynchronous inside it.
+        executor=dg.in_process_executor,
+    )
+
+
+def configuration_sha256(workspace: Workspace) -> str:
+    """The sha256 of judges.yaml and the prompt templates: what they say can change every judgment."""
+    digest = hashlib.sha256()
+    for file in [workspace.config_dir / "judges.yaml", *sorted((workspace.config_dir / "prompts").glob("*.j2"))]:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _jobs(judge_names: list[str]) -> list[Any]:
+    read = ("read_contest_folder", "participant_contexts", "splits", "judge_requests")
+    first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
+    judged = dg.AssetSelection.assets("judge_outputs")
+    last = dg.AssetSelection.assets("judge_coverage", "trajectories").downstream()
+    return [
+        dg.define_asset_job(
+            READ_CONTEST,
+            first,
+            partitions_def=CONTESTS,
+            description="Raw files of one contest -> attempts, contexts, splits, judge requests.",
+        ),
+        dg.define_asset_job(
+            JUDGE_CONTEST,
+            judged,
+            partitions_def=contest_by_judge(judge_names),
+            description="One judge's judgments of one contest; asks only for what is not stored yet.",
+        ),
+        dg.define_asset_job(
+            REPORT_CONTEST,
+            last,
+            partitions_def=CONTESTS,
+            description="Predictions, metrics, dynamics and the report of one contest, from the judges that are there.",
+        ),
+    ]
+
+
+def _definitions_of_the_code_location() -> dg.Definitions:
+    logging.getLogger("judge_pipeline").setLevel(logging.INFO)
+    return build_definitions()
+
+
+defs = _definitions_of_the_code_location()

@@ -1,0 +1,42 @@
+"""The Dagster instance of a workspace: runs, events and logs, the same for the UI and the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+
+from judge_pipeline.orchestration.contest_folders import contest_folders
+from judge_pipeline.orchestration.partitions import CONTESTS
+from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.settings import Workspace
+
+_WITHOUT_FILE = "telemetry:\n  enabled: false\n"
+
+
+def dagster_home(workspace: Workspace) -> Path:
+    """``<out>/dagster``, with the workspace's dagster.yaml copied into it where that has changed."""
+    home = workspace.out_dir / "dagster"
+    theirs = workspace.config_dir.parent / "dagster.yaml"
+    wanted = theirs.read_bytes() if theirs.is_file() else _WITHOUT_FILE.encode()
+    ours = home / "dagster.yaml"
+    if not ours.is_file() or ours.read_bytes() != wanted:
+        write_whole(ours, wanted)
+    return home
+
+
+def open_instance(workspace: Workspace) -> dg.DagsterInstance:
+    """The instance, with a partition for every contest folder that there is."""
+    instance = dg.DagsterInstance.from_config(str(dagster_home(workspace)))
+    register_contests(instance, workspace)
+    return instance
+
+
+def register_contests(instance: dg.DagsterInstance, workspace: Workspace) -> list[str]:
+    """Add a partition for each contest folder that has none, and return their names."""
+    name = str(CONTESTS.name)
+    known = set(instance.get_dynamic_partitions(name))
+    new = [contest for contest in contest_folders(workspace) if contest not in known]
+    if new:
+        instance.add_dynamic_partitions(name, new)
+    return new

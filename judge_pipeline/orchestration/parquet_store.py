@@ -1,0 +1,91 @@
+"""Where tables lie: one Parquet file for each table and partition, in ``<out>/tables/<table>/<partition>.parquet``.
+
+The store is Dagster's IO manager and, for what reads across judges, a plain reader of what is there. The same
+table always gives the same bytes; a file is replaced whole or not at all.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.settings import SLUG
+from judge_pipeline.tables import ALL_TABLES, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TABLES = {table.name: table for table in ALL_TABLES}
+
+
+def parquet_bytes(table: Table, rows: Any) -> bytes:
+    """The rows, conformed, as the bytes of a Parquet file: the same rows give the same bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.to_arrow(rows), sink, compression="zstd", store_schema=False)
+    return bytes(sink.getvalue())
+
+
+class ParquetStore(dg.ConfigurableIOManager):
+    """Tables as Parquet files below one folder, each with exactly its schema."""
+
+    root: str
+
+    def path(self, table: Table, *partition: str) -> Path:
+        """Where the table of a partition lies."""
+        for part in partition:
+            if not SLUG.fullmatch(part):
+                raise ValueError(f"partition key {part!r} cannot be a file name")
+        return Path(self.root).joinpath(table.name, *partition[:-1], f"{partition[-1]}.parquet")
+
+    def write(self, table: Table, rows: Any, *partition: str) -> Path:
+        """Conform the rows to the schema and write them, whole or not at all."""
+        return write_whole(self.path(table, *partition), parquet_bytes(table, rows))
+
+    def read(self, table: Table, *partition: str) -> pd.DataFrame:
+        """The table of a partition, conformed.
+
+        Raises:
+            FileNotFoundError: it was never made; the message says which asset to materialize.
+        """
+        import pyarrow.parquet as pq
+
+        file = self.path(table, *partition)
+        if not file.is_file():
+            raise FileNotFoundError(
+                f"table {table.name} of {'|'.join(partition)} is not there ({file}); materialize its asset first"
+            )
+        return table.conform(pq.read_table(file).to_pandas(types_mapper=_nullable_integers))
+
+    def parts(self, table: Table, first: str) -> list[str]:
+        """The second partition keys that have a table, for a first one: the judges of a contest."""
+        folder = Path(self.root) / table.name / first
+        return sorted(file.stem for file in folder.glob("*.parquet")) if folder.is_dir() else []
+
+    def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
+        """Write an asset's table."""
+        self.write(_TABLES[context.asset_key.path[-1]], obj, *_partition(context))
+
+    def load_input(self, context: dg.InputContext) -> pd.DataFrame:
+        """Read an upstream asset's table."""
+        upstream = context.asset_key.path[-1]
+        return self.read(_TABLES[upstream], *_partition(context))
+
+
+def _partition(context: dg.OutputContext | dg.InputContext) -> list[str]:
+    key = context.asset_partition_key if isinstance(context, dg.InputContext) else context.partition_key
+    if isinstance(key, dg.MultiPartitionKey):
+        return [key.keys_by_dimension["contest"], key.keys_by_dimension["judge"]]
+    return str(key).split("|")
+
+
+def _nullable_integers(arrow_type: Any) -> Any:
+    import pandas as pd
+    import pyarrow as pa
+
+    return {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}.get(arrow_type)

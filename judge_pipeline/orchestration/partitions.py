@@ -1,0 +1,30 @@
+"""The partitions: contest (dynamic, one per folder of contest data) x judge (from judges.yaml)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import dagster as dg
+
+CONTESTS = dg.DynamicPartitionsDefinition(name="contest")
+"""One partition for each contest folder."""
+
+
+def contest_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
+    """One partition for each contest and judge; keys read ``contest|judge``."""
+    return dg.MultiPartitionsDefinition({"contest": CONTESTS, "judge": dg.StaticPartitionsDefinition(list(judges))})
+
+
+def contest_of(context: dg.AssetExecutionContext) -> str:
+    """The contest of the running partition, whether it has a judge dimension or not."""
+    return _dimension(context, "contest")
+
+
+def judge_of(context: dg.AssetExecutionContext) -> str:
+    """The judge of the running partition."""
+    return _dimension(context, "judge")
+
+
+def _dimension(context: dg.AssetExecutionContext, name: str) -> str:
+    key = context.partition_key
+    return key.keys_by_dimension[name] if isinstance(key, dg.MultiPartitionKey) else str(key)

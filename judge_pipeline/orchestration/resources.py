@@ -1,0 +1,88 @@
+"""What assets are given: the workspace, and a way to say how far they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import dagster as dg
+
+from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.settings import ContestSettings, Workspace
+
+if TYPE_CHECKING:
+    from judge_pipeline.cocreation.coverage import JudgeFacts
+
+
+class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
+    """Where the team's configuration and data lie, and where to write."""
+
+    config_dir: str
+    data_dir: str
+    out_dir: str
+
+    @classmethod
+    def of(cls, workspace: Workspace) -> WorkspaceResource:
+        """The resource for a workspace."""
+        return cls(
+            config_dir=str(workspace.config_dir), data_dir=str(workspace.data_dir), out_dir=str(workspace.out_dir)
+        )
+
+    def workspace(self) -> Workspace:
+        """The workspace as the rest of the house knows it."""
+        return Workspace(Path(self.config_dir), Path(self.data_dir), Path(self.out_dir))
+
+    def folder(self, contest: str) -> Path:
+        """The contest's folder."""
+        return contest_folder(self.workspace(), contest)
+
+    def contest(self, contest: str) -> ContestSettings:
+        """The contest's settings, read anew each time: an edit takes effect with the next run."""
+        return self.workspace().contest(self.folder(contest))
+
+    def judge_facts(self) -> list[JudgeFacts]:
+        """What the coverage table says of each judge that serves the co-creation system."""
+        from judge_pipeline.cocreation.coverage import JudgeFacts
+
+        judges = self.workspace().judges()
+        facts = []
+        for name in judges.names("cocreation"):
+            judge = judges.get(name)
+            key = judge.missing_key(os.environ)
+            facts.append(
+                JudgeFacts(
+                    name,
+                    judge.backend,
+                    judges.in_panel(name),
+                    judge.scope.in_words(),
+                    judge.scope.splits,
+                    f"environment variable {key} is not set" if key else None,
+                )
+            )
+        return facts
+
+    def panel(self, answered: Iterable[str]) -> list[str]:
+        """The judges of the panel J among those that have answered, in alphabetical order."""
+        return sorted(set(self.workspace().judges().panel()) & set(answered))
+
+
+class Progress(Protocol):
+    """Somebody who wants to know how far the work is."""
+
+    def table(self, name: str, n_rows: int) -> None:
+        """A table was made."""
+
+    def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
+        """A judge has answered, or failed to answer, so many attempts so far."""
+
+
+class SilentProgress:
+    """Tells nobody; the run's own log in the UI says what there is to say."""
+
+    def table(self, name: str, n_rows: int) -> None:
+        """A table was made."""
+
+    def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
+        """A judge has answered, or failed to answer, so many attempts so far."""

@@ -1,0 +1,64 @@
+"""Running the graph for one contest from code: the same jobs, assets and instance as the UI's.
+
+Three jobs, since the tables before and after judging are partitioned by contest and the judgments by contest and
+judge. A judge that fails does not stop the others: what comes after reads the judges that are verified.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import dagster as dg
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """How one job's run ended.
+
+    Attributes:
+        run_id: the run in the instance, to be found in the UI.
+        error: why it failed, in words; None where it succeeded.
+        failed_checks: ``asset: check: description`` for each asset check that did not pass.
+    """
+
+    run_id: str
+    error: str | None
+    failed_checks: tuple[str, ...] = ()
+
+
+def run_job(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, contest: str, judge: str | None = None
+) -> JobOutcome:
+    """Run a job for a contest, or for a contest and judge, in this process."""
+    key = contest if judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
+    result = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance,
+        partition_key=key,
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+        tags={"judge_pipeline/started_by": "command line"},
+    )
+    return JobOutcome(result.run_id, None if result.success else _why(result), _failed_checks(result))
+
+
+def _why(result: dg.ExecuteInProcessResult) -> str:
+    for event in result.all_events:
+        if event.is_step_failure:
+            data = event.step_failure_data
+            if data.user_failure_data is not None and data.user_failure_data.description:
+                return str(data.user_failure_data.description)
+            error = data.error
+            while error is not None and error.cause is not None:
+                error = error.cause
+            if error is not None:
+                return str(error.message).strip()
+    return "the run failed before any step; its log in the UI says why"
+
+
+def _failed_checks(result: dg.ExecuteInProcessResult) -> tuple[str, ...]:
+    evaluations = result.get_asset_check_evaluations()
+    return tuple(
+        f"{e.asset_key.to_user_string()}: {e.check_name}: {e.description or 'failed'}"
+        for e in evaluations
+        if not e.passed
+    )

@@ -1,0 +1,56 @@
+"""Reading, for the command line, what the graph has stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from judge_pipeline.orchestration.contest_folders import contest_folders
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import (
+    JUDGE_AGREEMENT,
+    JUDGE_COVERAGE,
+    JUDGE_METRICS,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    Table,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def store_of(workspace: Workspace) -> ParquetStore:
+    """The Parquet store of a workspace."""
+    return ParquetStore(root=str(workspace.out_dir / "tables"))
+
+
+def headline_tables(workspace: Workspace, contest: str) -> dict[str, pd.DataFrame]:
+    """The tables that the headline figures are read from, by name."""
+    store = store_of(workspace)
+    tables: tuple[Table, ...] = (JUDGE_COVERAGE, JUDGE_METRICS, JUDGE_AGREEMENT, SUCCESS_AT_TURN, SURVIVAL)
+    return {table.name: store.read(table, contest) for table in tables}
+
+
+def coverage_of_contests(workspace: Workspace) -> list[dict[str, Any]]:
+    """One record for each contest and judge; a contest that was never run has one record without a judge."""
+    store = store_of(workspace)
+    rows: list[dict[str, Any]] = []
+    for contest in contest_folders(workspace):
+        if not store.path(JUDGE_COVERAGE, contest).is_file():
+            rows.append(
+                {
+                    "contest": contest,
+                    "judge": None,
+                    "status": "not run yet",
+                    "n_judged": 0,
+                    "n_in_scope": 0,
+                    "cost_usd": None,
+                    "reason": None,
+                }
+            )
+            continue
+        table = store.read(JUDGE_COVERAGE, contest).astype("object")
+        records = table.where(table.notna(), None).to_dict("records")
+        rows += [{"contest": contest, **{str(k): v for k, v in record.items()}} for record in records]
+    return rows

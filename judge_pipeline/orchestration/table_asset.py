@@ -1,0 +1,197 @@
+"""From a function that makes a table to an asset that explains itself.
+
+The factory takes a function that returns ``Made`` rows and adds what every table of the graph has: its schema as
+columns in the UI, a preview, row count, data version (sha256 of the Parquet bytes), code version (sha256 of the
+rooms it is computed in), and its checks.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.parquet_store import parquet_bytes
+from judge_pipeline.orchestration.partitions import CONTESTS
+from judge_pipeline.tables import Column, Table, TableError
+
+OWNERS = ["team:judge-research"]
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Check:
+    """An asset check beside the schema check that every table has.
+
+    Attributes:
+        name: the check's name in the UI.
+        description: what it holds, in one sentence.
+        blocking: whether what comes after must wait for it to pass.
+        warns: whether a failure is a warning about the data rather than an error.
+    """
+
+    name: str
+    description: str
+    blocking: bool = False
+    warns: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """Rows that an asset made.
+
+    Attributes:
+        rows: a DataFrame, or records, of the asset's table.
+        metadata: what else the UI should show.
+        problems: check name -> what is wrong, in words; no entry or an empty list means the check passed.
+    """
+
+    rows: Any
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    problems: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def code_version(rooms: Iterable[str]) -> str:
+    """sha256 (first 16 hex) of the sources of the rooms (files or folders of the package) that compute an asset."""
+    digest = hashlib.sha256()
+    for room in sorted({*rooms, "tables.py", "estimate.py"}):
+        place = _PACKAGE / room
+        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+            digest.update(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def column_schema(table: Table) -> dg.TableSchema:
+    """The table's columns as the UI shows them."""
+    return dg.TableSchema(
+        columns=[
+            dg.TableColumn(
+                c.name,
+                type=c.kind,
+                description=c.description,
+                constraints=dg.TableColumnConstraints(
+                    nullable=c.nullable, unique=table.key == (c.name,), other=_limits(c)
+                ),
+            )
+            for c in table.columns
+        ]
+    )
+
+
+def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec]:
+    """The schema check, and the further ones."""
+    schema = Check("schema", "Columns, kinds, ranges and the unique key are those of the table's schema", blocking=True)
+    return [
+        dg.AssetCheckSpec(c.name, asset=table.name, description=c.description, blocking=c.blocking)
+        for c in (schema, *checks)
+    ]
+
+
+def events(table: Table, made: Made, checks: Sequence[Check]) -> Iterator[Any]:
+    """What Dagster is told of a table that was made: the output with its metadata, and each check's result.
+
+    Raises:
+        dagster.Failure: the rows break the schema; the message names column, rows and remedy.
+    """
+    from judge_pipeline.report.preview import preview
+
+    try:
+        rows = table.conform(made.rows)
+    except TableError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    yield dg.Output(
+        rows,
+        output_name=table.name,
+        data_version=dg.DataVersion(hashlib.sha256(parquet_bytes(table, rows)).hexdigest()),
+        metadata={
+            "dagster/row_count": len(rows),
+            "preview": dg.MetadataValue.md(preview(rows)),
+            **made.metadata,
+        },
+    )
+    yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(rows)})
+    for check in checks:
+        yield _result(table, check, made.problems.get(check.name, ()))
+
+
+def table_asset(
+    table: Table,
+    *,
+    group: str,
+    inputs: Sequence[Table] = (),
+    deps: Sequence[Any] = (),
+    rooms: Sequence[str] = (),
+    checks: Sequence[Check] = (),
+    partitions_def: dg.PartitionsDefinition = CONTESTS,
+    kinds: Iterable[str] = ("pandas", "parquet"),
+    further_code_version: str = "",
+    pool: str | None = None,
+) -> Callable[[Callable[..., Made]], dg.AssetsDefinition]:
+    """A decorator: ``fn(context, <one argument for each input table>) -> Made`` becomes the asset of ``table``.
+
+    Args:
+        table: the table that the asset holds; its name is the asset's.
+        group: the asset's group in the UI.
+        inputs: tables that the function is given, read from the store for the same partition.
+        deps: further upstream assets that the function reads itself.
+        rooms: files and folders of the package that compute it, for the code version.
+        checks: checks beside the schema's; the function reports their problems in ``Made``.
+        partitions_def: by contest unless said otherwise.
+        kinds: tags in the UI for what it is made with.
+        further_code_version: what else changes the result when it changes (prompts, configuration).
+        pool: concurrency pool of the step.
+    """
+    version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
+
+    def decorate(fn: Callable[..., Made]) -> dg.AssetsDefinition:
+        @dg.asset(
+            name=table.name,
+            group_name=group,
+            description=f"{table.description}\n\n{(fn.__doc__ or '').strip()}".strip(),
+            ins={t.name: dg.AssetIn() for t in inputs},
+            deps=list(deps),
+            partitions_def=partitions_def,
+            metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
+            kinds=set(kinds),
+            owners=OWNERS,
+            code_version=version,
+            check_specs=check_specs(table, checks),
+            required_resource_keys={"workspace", "progress", "store"},
+            output_required=True,
+            pool=pool,
+        )
+        def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
+            made = fn(context, **tables)
+            for event in events(table, made, checks):
+                yield _unnamed(event)
+            context.resources.progress.table(table.name, len(made.rows))
+
+        return run
+
+    return decorate
+
+
+def _unnamed(event: Any) -> Any:
+    """The output of a single asset goes by Dagster's default name."""
+    if isinstance(event, dg.Output):
+        return dg.Output(event.value, metadata=event.metadata, data_version=event.data_version)
+    return event
+
+
+def _result(table: Table, check: Check, problems: Sequence[str]) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        check_name=check.name,
+        asset_key=table.name,
+        passed=not problems,
+        severity=dg.AssetCheckSeverity.WARN if check.warns else dg.AssetCheckSeverity.ERROR,
+        description="; ".join(problems[:5]) or None,
+        metadata={"problems": len(problems)} | ({"first": "\n".join(problems[:20])} if problems else {}),
+    )
+
+
+def _limits(column: Column) -> list[str]:
+    allowed = [f"one of {', '.join(column.allowed)}"] if column.allowed else []
+    low = [f">= {column.low:g}"] if column.low is not None else []
+    return allowed + low + ([f"<= {column.high:g}"] if column.high is not None else [])
