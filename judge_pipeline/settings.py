@@ -315,10 +315,10 @@ def load(model: type[_M], file: Path, *over: Path) -> _M:
     values: dict[str, Any] = {}
     origin: dict[str, _Place] = {}
     for path in (file, *(p for p in over if p.is_file())):
-        text, node = _compose(path)
+        read, node = _compose(path)
         for key, value in _top_level(path, node):
             origin[key.value] = _Place(path, key.start_mark.line + 1, value)
-        values |= yaml.safe_load(text) or {}
+        values |= read
     try:
         return model.model_validate(values)
     except ValidationError as error:
@@ -334,7 +334,7 @@ class _Place:
     node: yaml.Node
 
 
-def _compose(path: Path) -> tuple[str, yaml.Node | None]:
+def _compose(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -345,13 +345,14 @@ def _compose(path: Path) -> tuple[str, yaml.Node | None]:
         raise SettingsError(f"{path}: cannot be read ({error}); save it as UTF-8 text that you may read") from None
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
+        values = yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise SettingsError(f"{path}{line}: is not YAML ({problem}); check indentation, colons and quotes") from None
     _refuse_twice(path, node)
-    return text, node
+    return (values if isinstance(values, dict) else {}), node
 
 
 def _refuse_twice(path: Path, node: yaml.Node | None) -> None:

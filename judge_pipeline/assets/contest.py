@@ -46,7 +46,6 @@ _READ: dict[Table, tuple[Check, ...]] = {
     ATTEMPTS: (
         Check("turns_complete", "Turns of every trajectory run 1, 2, ..., without a gap", blocking=True),
         Check("verdicts_known", "Every verdict word is in the verdict table (UNKNOWN is counted)", warns=True),
-        Check("order_plausible", "Rejections precede the first AC more often than they follow it", warns=True),
     ),
     INGEST_QUARANTINE: (Check("nothing_set_aside", "Every artifact could be read", warns=True),),
 }
@@ -109,15 +108,13 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
 
 
 def _attempt_problems(attempts: Any) -> dict[str, list[str]]:
-    from judge_pipeline.cocreation.trajectories import order_check, turn_gaps
+    from judge_pipeline.ingest.contest import turn_gaps
 
     unknown = attempts[attempts["verdict"] == "UNKNOWN"]
     words = unknown["verdict_raw"].fillna("(none)").value_counts()
-    warning = order_check(attempts).warning
     return {
         "turns_complete": turn_gaps(attempts),
         "verdicts_known": [f"{word!r}: {count} attempt(s); add it to verdict_words" for word, count in words.items()],
-        "order_plausible": [warning] if warning else [],
     }
 
 

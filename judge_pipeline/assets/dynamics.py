@@ -6,8 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.partitions import contest_of
-from judge_pipeline.orchestration.table_asset import Made, table_asset
+from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
 from judge_pipeline.tables import (
     ATTEMPTS,
     PREDICTIONS,
@@ -22,12 +21,21 @@ GROUP = "dynamics"
 _ROOMS = ("cocreation/trajectories.py", "statistics")
 
 
-@table_asset(TRAJECTORIES, group=GROUP, inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS), rooms=_ROOMS)
+@table_asset(
+    TRAJECTORIES,
+    group=GROUP,
+    inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS),
+    rooms=_ROOMS,
+    checks=(Check("order_plausible", "Rejections precede the first AC more often than they follow it", warns=True),),
+)
 def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) -> Made:
     """Attempts without a label are counted and never an event; unsolved trajectories are censored."""
+    from judge_pipeline.cocreation.trajectories import check_turn_order
     from judge_pipeline.cocreation.trajectories import trajectories as build
 
-    return Made(build(attempts, splits))
+    rows = build(attempts, splits)
+    warning = check_turn_order(rows).warning
+    return Made(rows, problems={"order_plausible": [warning] if warning else []})
 
 
 @table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS), rooms=_ROOMS)
@@ -44,8 +52,7 @@ def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Mad
     """The denominator is every trajectory, solved or not."""
     from judge_pipeline.cocreation.trajectories import success_at_turn as build
 
-    settings = context.resources.workspace.contest(contest_of(context))
-    return Made(build(trajectories, seed=settings.seed, n_resamples=settings.resamples))
+    return Made(build(trajectories))
 
 
 @table_asset(SURVIVAL, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)

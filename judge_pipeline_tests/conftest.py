@@ -1,0 +1,28 @@
+"""What all tests share: where the handed-over files lie, if they are there at all."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def checkout() -> Path:
+    """The root of the checkout."""
+    return CHECKOUT
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of handed-over real files; tests that need it are skipped where it is not there."""
+    folder = CHECKOUT.parent / "shared"
+    if not (folder / "cases").is_dir():
+        pytest.skip("../shared, the folder of real files, is not here: a user's checkout has none")
+    return folder
