@@ -133,6 +133,8 @@ class JudgeFigures:
             return "no attempt of test has both a label and an answer by this judge"
         if metric in TWO_CLASSES and one_class is not None:
             return one_class
+        if metric == "ece_debiased":
+            return f"none of {calibration.N_BINS} bins of equal mass holds two attempts"
         if self.threshold is None:
             return thresholds.no_threshold_reason(self.val_counts)
         confusion = thresholds.confusion_at(self.test_counts, np.array([self.threshold.value]))

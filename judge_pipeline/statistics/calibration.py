@@ -75,24 +75,30 @@ def ece_equal_mass(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
     return _plug_in(_equal_mass_sums(counts, n_bins), counts.n)
 
 
-def ece_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
-    """Equal-mass ECE less its estimated bias (Kumar, Liang and Ma 2019, normal approximation).
+def squared_gap_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
+    """Mean squared gap between accepted share and mean score over equal-mass bins, without its upward bias.
 
-    In each bin the accepted share is taken as normal around its observed value with variance q (1 - q) / n_b; the
-    expected absolute gap under that noise (the mean of a folded normal, in closed form instead of the authors'
-    simulation) exceeds the observed gap by the bias, which is subtracted. A bin whose labels are all equal, one
-    attempt for instance, gets no correction. May come out a little below 0. NaN without weight.
+    In a bin of n_b attempts with accepted share q the squared gap is too large by about the variance of q, so
+    q (1 - q) / (n_b - 1) is taken off (Ferro and Fricker 2012; Kumar, Liang and Ma 2019, Definition 5.2). May be
+    negative: about half the time for a calibrated judge. Bins of one attempt have no variance and are left out; NaN
+    where no bin holds two.
     """
-    from scipy.special import erf
-
     sums = _equal_mass_sums(counts, n_bins)
-    gap = np.nan_to_num(ratio(sums.accepted - sums.scores, sums.n))
-    share = np.nan_to_num(ratio(sums.accepted, sums.n))
-    spread = np.sqrt(np.nan_to_num(ratio(share * (1 - share), sums.n)))
-    standard = np.divide(gap, spread, out=np.zeros_like(gap), where=spread > 0)
-    folded = spread * np.sqrt(2 / np.pi) * np.exp(-(standard**2) / 2) + gap * erf(standard / np.sqrt(2))
-    expected = np.where(spread > 0, folded, np.abs(gap))
-    return ratio((sums.n * (2 * np.abs(gap) - expected)).sum(axis=1), counts.n)
+    n = np.where(sums.n >= 2, sums.n, 0.0)
+    share = np.nan_to_num(ratio(sums.accepted, n))
+    gap = np.nan_to_num(ratio(sums.accepted - sums.scores, n))
+    variance = np.nan_to_num(ratio(share * (1 - share), np.maximum(n - 1, 0.0)))
+    return ratio((n * (gap**2 - variance)).sum(axis=1), n.sum(axis=1))
+
+
+def ece_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
+    """Root of ``squared_gap_debiased``, 0 where that is negative: ECE_debias of Roelofs et al. (2022).
+
+    A root mean square, in units of probability; eq. 17 is a mean of absolute gaps, never larger over the same bins. 0 says that
+    the gaps are no wider than chance makes them. NaN where no bin holds two attempts.
+    """
+    root: FloatArray = np.sqrt(np.maximum(squared_gap_debiased(counts, n_bins), 0.0))
+    return root
 
 
 def reliability_bins(counts: ScoreCounts, n_bins: int = N_BINS) -> ReliabilityBins:
