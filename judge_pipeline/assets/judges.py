@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import ParquetStore
-from judge_pipeline.orchestration.partitions import contest_by_judge, contest_of, judge_of
+from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
 from judge_pipeline.tables import (
@@ -61,7 +61,7 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
     JUDGE_COVERAGE,
     group=GROUP,
     inputs=(JUDGE_REQUESTS,),
-    deps=[dg.AssetDep("judge_outputs", partition_mapping=dg.MultiToSingleDimensionPartitionMapping("contest"))],
+    deps=[dg.AssetDep("judge_outputs", partition_mapping=any_judge_of_the_contest())],
     rooms=("cocreation/coverage.py",),
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),

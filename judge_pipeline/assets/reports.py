@@ -75,21 +75,18 @@ def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.Ma
     """The page, written to ``<out>/reports/<contest>/cocreation_report.html``."""
     from judge_pipeline.orchestration.exports import write_report
     from judge_pipeline.orchestration.provenance import provenance_of
-    from judge_pipeline.report.cocreation_report import CocreationReportInput, cocreation_report_html
-    from judge_pipeline.report.headline import headline_markdown
+    from judge_pipeline.report.cocreation_report import cocreation_report_html
+    from judge_pipeline.report.inputs import CocreationReportInput
 
     contest = contest_of(context)
     workspace = context.resources.workspace.workspace()
-    html = cocreation_report_html(
-        CocreationReportInput(contest=contest, provenance=provenance_of(context, contest), **tables)
-    )
+    html = cocreation_report_html(CocreationReportInput(**tables), provenance_of(context, contest))
     path = write_report(workspace, contest, html)
     context.resources.progress.table("cocreation_report", 1)
     return dg.MaterializeResult(
         metadata={
             "report": dg.MetadataValue.path(str(path)),
             "bytes": len(html.encode()),
-            "headline": dg.MetadataValue.md(headline_markdown(tables)),
         },
         data_version=dg.DataVersion(hashlib.sha256(html.encode()).hexdigest()),
     )

@@ -163,10 +163,10 @@ def _failed(console: Console, what: str, error: str) -> int:
 
 def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
     from judge_pipeline.orchestration.exports import report_path
-    from judge_pipeline.orchestration.stored_tables import headline_tables
-    from judge_pipeline.report.headline import headline_renderables
+    from judge_pipeline.orchestration.stored_tables import report_tables
+    from judge_pipeline.report.headline import headline, headline_tables
 
     console.print()
-    for renderable in headline_renderables(headline_tables(workspace, contest)):
-        console.print(renderable)
+    for table in headline_tables(headline(report_tables(workspace, contest))):
+        console.print(table)
     console.print(f"Report: {report_path(workspace, contest)}", soft_wrap=True)

@@ -4,39 +4,73 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.resources import WorkspaceResource
+from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.table_asset import code_version
-from judge_pipeline.settings import ContestSettings, Workspace
-from judge_pipeline.tables import ATTEMPTS, JUDGE_REQUESTS, PREDICTIONS, Table
+from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDICTIONS
 
-_ROOMS = (
-    "assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "settings.py", "statistics",
-)  # fmt: skip
+if TYPE_CHECKING:
+    from judge_pipeline.report.inputs import ReportProvenance
+
+_CODE = ("assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "statistics", "settings.py")
 
 
-def provenance_of(workspace: Workspace, store: ParquetStore, contest: str, settings: ContestSettings) -> dict[str, str]:
-    """What the contest's figures rest on, by label, in the order to show it."""
-    return {
-        **{f"{table.name} (sha256 of the Parquet file)": _table(store, table, contest) for table in _RESTS_ON},
-        "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
-        **{f"prompt {file.name} (sha256)": _sha256(file) for file in _prompts(workspace)},
-        "Seed": str(settings.seed),
-        "Bootstrap resamples": str(settings.resamples),
-        "Context shown to judges": settings.context,
-        "Code version (sha256 of the package's sources, first 16 digits)": code_version(_ROOMS),
+def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProvenance:
+    """Where the numbers of a contest's report come from."""
+    from judge_pipeline.report.inputs import ReportProvenance
+
+    resource: WorkspaceResource = context.resources.workspace
+    workspace = resource.workspace()
+    settings = resource.contest(contest)
+    return ReportProvenance(
+        contest=contest,
+        fingerprint=_folder_sha256(context.instance, contest),
+        seed=settings.seed,
+        resamples=settings.resamples,
+        code_version=code_version(_CODE),
+        context=settings.context,
+        title=settings.title,
+        note=settings.note,
+        prompt_hashes=_prompt_hashes(workspace),
+        data_versions=_data_versions(context.resources.store, contest),
+        settings={
+            "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
+            "splits ledger (sha256)": SplitsLedger(workspace.out_dir, contest).sha256(),
+            "min_coverage": f"{settings.min_coverage:g}",
+            "max_code_chars": str(settings.max_code_chars),
+            "max_prompt_chars": str(settings.max_prompt_chars),
+        },
+    )
+
+
+def _folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
+    """The fingerprint of the contest folder as it was when the attempts were read."""
+    records = instance.fetch_materializations(
+        dg.AssetRecordsFilter(asset_key=dg.AssetKey("attempts"), asset_partitions=[contest]), limit=1
+    ).records
+    materialization = records[0].asset_materialization if records else None
+    return str(materialization.metadata["folder_sha256"].value) if materialization else "unknown"
+
+
+def _prompt_hashes(workspace: Workspace) -> dict[str, str]:
+    judges = workspace.judges()
+    prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
+    return {name: _sha256(workspace.config_dir / "prompts" / prompt) for name, prompt in prompts.items() if prompt}
+
+
+def _data_versions(store: ParquetStore, contest: str) -> dict[str, str]:
+    contest_tables = (ATTEMPTS, JUDGE_REQUESTS, PREDICTIONS)
+    judged = {
+        f"judge_outputs, {judge}": _sha256(store.path(JUDGE_OUTPUTS, contest, judge))
+        for judge in store.parts(JUDGE_OUTPUTS, contest)
     }
-
-
-_RESTS_ON = (ATTEMPTS, JUDGE_REQUESTS, PREDICTIONS)
-
-
-def _prompts(workspace: Workspace) -> list[Path]:
-    return sorted((workspace.config_dir / "prompts").glob("*.j2"))
-
-
-def _table(store: ParquetStore, table: Table, contest: str) -> str:
-    return _sha256(store.path(table, contest))
+    return {table.name: _sha256(store.path(table, contest)) for table in contest_tables} | judged
 
 
 def _sha256(file: Path) -> str:

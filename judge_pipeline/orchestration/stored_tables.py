@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING, Any
 from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.settings import Workspace
-from judge_pipeline.tables import (
-    JUDGE_AGREEMENT,
-    JUDGE_COVERAGE,
-    JUDGE_METRICS,
-    SUCCESS_AT_TURN,
-    SURVIVAL,
-    Table,
-)
+from judge_pipeline.tables import JUDGE_COVERAGE
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from judge_pipeline.report.inputs import CocreationReportInput
 
 
 def store_of(workspace: Workspace) -> ParquetStore:
@@ -25,11 +18,14 @@ def store_of(workspace: Workspace) -> ParquetStore:
     return ParquetStore(root=str(workspace.out_dir / "tables"))
 
 
-def headline_tables(workspace: Workspace, contest: str) -> dict[str, pd.DataFrame]:
-    """The tables that the headline figures are read from, by name."""
+def report_tables(workspace: Workspace, contest: str) -> CocreationReportInput:
+    """The tables that a contest's report is made from."""
+    from judge_pipeline.report.inputs import CocreationReportInput
+
     store = store_of(workspace)
-    tables: tuple[Table, ...] = (JUDGE_COVERAGE, JUDGE_METRICS, JUDGE_AGREEMENT, SUCCESS_AT_TURN, SURVIVAL)
-    return {table.name: store.read(table, contest) for table in tables}
+    return CocreationReportInput(
+        **{name: store.read(table, contest) for name, table in CocreationReportInput.schemas().items()}
+    )
 
 
 def coverage_of_contests(workspace: Workspace) -> list[dict[str, Any]]:

@@ -95,7 +95,7 @@ def events(table: Table, made: Made, checks: Sequence[Check]) -> Iterator[Any]:
     Raises:
         dagster.Failure: the rows break the schema; the message names column, rows and remedy.
     """
-    from judge_pipeline.report.preview import preview
+    from judge_pipeline.report.markdown import preview
 
     try:
         rows = table.conform(made.rows)

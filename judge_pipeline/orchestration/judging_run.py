@@ -1,0 +1,157 @@
+"""One judge's partition for one contest: the engine called, its table accepted or refused (paper 1, eq. 9)."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.stored_tables import store_of
+from judge_pipeline.orchestration.table_asset import Made
+from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace
+from judge_pipeline.tables import JUDGE_REQUESTS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judge_pipeline.judging.engine import JudgingResult
+
+_LOG_EVERY = 25
+
+
+@dataclass(frozen=True, slots=True)
+class JudgePlan:
+    """What a judge would be asked, before anything is asked.
+
+    Attributes:
+        judge: the judge.
+        n_in_scope: attempts in its scope.
+        n_stored: of these, answered before.
+        n_to_ask: distinct requests that would be asked.
+        tokens: prompt tokens of those, about; None where none would be sent.
+        cost_usd: their cost, about; None where there is no price.
+    """
+
+    judge: str
+    n_in_scope: int
+    n_stored: int
+    n_to_ask: int
+    tokens: int | None
+    cost_usd: float | None
+
+
+def plan_judge(workspace: Workspace, contest: str, judge: str) -> JudgePlan:
+    """What the judge would be asked for the contest's stored requests."""
+    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.plan import plan
+    from judge_pipeline.judging.verification import in_scope
+
+    settings = workspace.judges().get(judge)
+    requests = store_of(workspace).read(JUDGE_REQUESTS, contest)
+    if not isinstance(settings, LitellmJudge | EmbeddedJudge):
+        n = len(in_scope(requests, settings.scope))
+        return JudgePlan(judge, n, 0, 0, None, None)
+    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
+        found = plan(judge, settings, requests, checkpoint, workspace.config_dir / "prompts")
+    return JudgePlan(judge, found.n_in_scope, found.n_stored, found.n_to_ask, found.tokens_in, found.cost_usd)
+
+
+def judge_contest(
+    context: dg.AssetExecutionContext, contest: str, judge: str, requests: pd.DataFrame, training: pd.DataFrame
+) -> Made:
+    """The judge's verified table.
+
+    Args:
+        context: of the running step.
+        contest: the contest.
+        judge: the judge.
+        requests: table JUDGE_REQUESTS of the contest.
+        training: attempt_id, participant, problem_id, split and y of its attempts; only the baseline sees it.
+
+    Raises:
+        dagster.Failure: the table is not accepted; the message names attempts and reasons. What was answered is in
+            the checkpoint, and the next materialization asks only for the rest.
+    """
+    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.engine import JudgingContext, judge_requests
+    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.judging.verification import in_scope, verify
+
+    workspace = context.resources.workspace.workspace()
+    settings = workspace.judges().get(judge)
+    contest_settings = context.resources.workspace.contest(contest)
+    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
+        judging = JudgingContext(
+            environment=os.environ,
+            contest_folder=contest_folder(workspace, contest),
+            prompts_dir=workspace.config_dir / "prompts",
+            training=training,
+            seed=contest_settings.seed,
+            progress=_progress(context, judge),
+        )
+        try:
+            result = judge_requests(judge, settings, requests, checkpoint=checkpoint, context=judging)
+        except JudgingError as error:
+            raise dg.Failure(str(error), allow_retries=False) from None
+    problems = verify(result.outputs, in_scope(requests, settings.scope), contest_settings.min_coverage)
+    if problems:
+        raise _refused(contest, judge, result, problems)
+    return Made(result.outputs, _metadata(result))
+
+
+def _progress(context: dg.AssetExecutionContext, judge: str) -> Any:
+    """Tells the terminal of every answer, and the run's log of every so many."""
+    told = context.resources.progress
+    logged = -1
+
+    def show(done: int, total: int, failed: int, cost_usd: float) -> None:
+        nonlocal logged
+        told.judging(judge, done, total, failed, cost_usd)
+        step = (done + failed) // _LOG_EVERY
+        if step > logged or done + failed == total:
+            logged = step
+            context.log.info(f"{judge}: {done} answered, {failed} failed, of {total}; {cost_usd:.4f} USD so far")
+
+    return show
+
+
+def _refused(contest: str, judge: str, result: JudgingResult, problems: list[str]) -> dg.Failure:
+    from judge_pipeline.judging.failures import IN_WORDS
+    from judge_pipeline.report.markdown import preview
+
+    classes = Counter(result.failures["class"])
+    why = [f"{n} {name}: {IN_WORDS[name]}" for name, n in classes.most_common()]
+    first = result.failures.iloc[0]["text"] if len(result.failures) else ""
+    return dg.Failure(
+        f"judge {judge}, contest {contest}: the table is not accepted (eq. 9). "
+        + "; ".join([*problems, *why])
+        + (f". The first says: {first}" if first else "")
+        + ". What was answered is kept; materialize again to ask only for the rest.",
+        metadata={
+            **_metadata(result),
+            "problems": dg.MetadataValue.md("\n".join(f"- {problem}" for problem in problems)),
+            "failures": dg.MetadataValue.md(preview(result.failures, 50)),
+        },
+        allow_retries=False,
+    )
+
+
+def _metadata(result: JudgingResult) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "in_scope": result.n_in_scope,
+        "judged": len(result.outputs),
+        "failed": len(result.failures),
+        "from_checkpoint": result.n_from_checkpoint,
+        "asked_now": result.n_asked,
+        "tries_over_all_runs": result.n_calls,
+        "repaired": int(result.outputs["repair"].notna().sum()),
+        "seconds_of_calls": round(result.seconds, 3),
+    }
+    known = {"tokens_in": result.tokens_in, "tokens_out": result.tokens_out, "cost_usd": result.cost_usd}
+    metadata |= {name: value for name, value in known.items() if value is not None}
+    return metadata | ({"notes": "\n".join(result.notes)} if result.notes else {})

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from judge_pipeline.orchestration.parquet_store import ParquetStore, parquet_bytes
+from judge_pipeline.tables import JUDGE_OUTPUTS, SUCCESS_AT_TURN, TableError
+
+ROWS = [
+    {
+        "turn": 1,
+        "n_solved": 3,
+        "value": 0.5,
+        "n": 6,
+        "n_left_out": 0,
+        "ci95_low": None,
+        "ci95_high": 0.7,
+        "reason": None,
+    }
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ParquetStore:
+    return ParquetStore(root=str(tmp_path / "tables"))
+
+
+def test_what_is_written_is_read_back(store: ParquetStore) -> None:
+    path = store.write(SUCCESS_AT_TURN, ROWS, "spring")
+    assert path.name == "spring.parquet"
+    pd.testing.assert_frame_equal(store.read(SUCCESS_AT_TURN, "spring"), SUCCESS_AT_TURN.conform(ROWS))
+    assert pq.read_schema(path).names == SUCCESS_AT_TURN.column_names
+
+
+def test_the_same_rows_give_the_same_bytes() -> None:
+    assert parquet_bytes(SUCCESS_AT_TURN, ROWS) == parquet_bytes(SUCCESS_AT_TURN, SUCCESS_AT_TURN.conform(ROWS))
+
+
+def test_a_missing_table_says_what_to_do(store: ParquetStore) -> None:
+    with pytest.raises(FileNotFoundError, match=r"success_at_turn of spring is not there .* materialize its asset"):
+        store.read(SUCCESS_AT_TURN, "spring")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_rest(store: ParquetStore) -> None:
+    path = store.write(SUCCESS_AT_TURN, ROWS, "spring")
+    before = path.read_bytes()
+    with pytest.raises(TableError):
+        store.write(SUCCESS_AT_TURN, [{**ROWS[0], "turn": 0}], "spring")
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_parts_are_the_judges_of_a_contest(store: ParquetStore) -> None:
+    assert store.parts(JUDGE_OUTPUTS, "spring") == []
+    for judge in ("b.1", "a"):
+        store.write(JUDGE_OUTPUTS, JUDGE_OUTPUTS.empty(), "spring", judge)
+    store.write(JUDGE_OUTPUTS, JUDGE_OUTPUTS.empty(), "autumn", "c")
+    assert store.parts(JUDGE_OUTPUTS, "spring") == ["a", "b.1"]
+
+
+@pytest.mark.parametrize("key", ["../x", "a/b", "", ".."])
+def test_a_partition_key_cannot_leave_the_store(store: ParquetStore, key: str) -> None:
+    with pytest.raises(ValueError, match="cannot be a file name"):
+        store.write(SUCCESS_AT_TURN, ROWS, key)

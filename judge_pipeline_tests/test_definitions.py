@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from judge_pipeline.definitions import build_definitions
+from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import ALL_TABLES
+
+GRAPH = {
+    "attempts": {"submission_artifacts"},
+    "cocreation_report": {
+        "contest_overview",
+        "ingest_quarantine",
+        "judge_agreement",
+        "judge_coverage",
+        "judge_curves",
+        "judge_metrics",
+        "struggle_curves",
+        "success_at_turn",
+        "survival",
+        "trajectories",
+    },
+    "contest_folder": set(),
+    "contest_overview": {"attempts", "ingest_quarantine", "prompt_logs", "splits", "trajectories"},
+    "ingest_quarantine": {"contest_folder"},
+    "judge_agreement": {"predictions"},
+    "judge_coverage": {"judge_outputs", "judge_requests"},
+    "judge_curves": {"predictions"},
+    "judge_metrics": {"judge_coverage", "predictions"},
+    "judge_outputs": {"attempts", "judge_requests", "splits"},
+    "judge_requests": {"attempts", "participant_contexts", "splits"},
+    "participant_contexts": {"attempts", "prompt_logs"},
+    "predictions": {"attempts", "judge_coverage", "splits"},
+    "predictions_wide": {"attempts", "predictions", "splits"},
+    "prompt_logs": {"contest_folder"},
+    "splits": {"attempts"},
+    "struggle_curves": {"attempts", "predictions"},
+    "submission_artifacts": {"contest_folder"},
+    "success_at_turn": {"trajectories"},
+    "survival": {"trajectories"},
+    "trajectories": {"attempts", "splits"},
+}
+HEAVY = {"pandas", "numpy", "pyarrow", "scipy", "sklearn", "lifelines", "statsmodels", "plotly", "litellm", "codebleu"}
+
+
+@pytest.fixture(scope="module")
+def definitions() -> dg.Definitions:
+    return build_definitions(Workspace.find({}, Path(__file__).parent))
+
+
+@pytest.fixture(scope="module")
+def nodes(definitions: dg.Definitions) -> dict[str, object]:
+    graph = definitions.resolve_asset_graph()
+    return {key.to_user_string(): graph.get(key) for key in graph.get_all_asset_keys()}
+
+
+def test_the_graph_is_the_one_that_was_agreed(nodes: dict[str, object]) -> None:
+    assert {name: {k.to_user_string() for k in node.parent_keys} for name, node in nodes.items()} == GRAPH
+
+
+def test_every_asset_explains_itself(nodes: dict[str, object]) -> None:
+    for name, node in nodes.items():
+        assert node.description and len(node.description) > 30, name
+        assert node.owners and node.kinds and node.group_name != "default", name
+        if name in {table.name for table in ALL_TABLES}:
+            assert node.metadata["dagster/column_schema"].columns, name
+            assert node.code_version, name
+
+
+def test_every_table_is_an_asset_with_a_schema_check(definitions: dg.Definitions, nodes: dict[str, object]) -> None:
+    assert {table.name for table in ALL_TABLES} <= set(nodes)
+    graph = definitions.resolve_asset_graph()
+    checked = {k.asset_key.to_user_string() for k in graph.asset_check_keys if k.name == "schema"}
+    assert checked == {table.name for table in ALL_TABLES}
+
+
+def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]) -> None:
+    outputs = nodes["judge_outputs"].partitions_def
+    assert [d.name for d in outputs.partitions_defs] == ["contest", "judge"]
+    single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
+    assert single == set(nodes) - {"judge_outputs"}
+
+
+def test_an_edited_prompt_changes_the_code_version_of_judgments(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "judges.yaml").write_text("judges: {a: {backend: baseline}}\n", encoding="utf-8")
+    prompt = tmp_path / "prompts" / "p.md.j2"
+
+    def version() -> str:
+        graph = build_definitions(Workspace(tmp_path, tmp_path, tmp_path)).resolve_asset_graph()
+        return str(graph.get(dg.AssetKey("judge_outputs")).code_version)
+
+    prompt.write_text("one", encoding="utf-8")
+    first = version()
+    assert version() == first
+    prompt.write_text("two", encoding="utf-8")
+    assert version() != first
+
+
+def test_the_code_location_loads_nothing_heavy(checkout: Path) -> None:
+    code = "import sys, json, judge_pipeline.definitions; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=checkout, check=True)
+    loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
+    assert not loaded & HEAVY
