@@ -1,0 +1,284 @@
+"""A model's answer: parsed, mechanically repaired where only its punctuation is wrong, and checked strictly.
+
+The ladder: plain JSON; then thinking, a code fence or text around the one object removed; then mechanical repair by
+json-repair, accepted only if it changed nothing but punctuation. What is still wrong is a failure with its class; a
+wrong value is never clamped, defaulted or completed by guess.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
+
+from judge_pipeline.judging.failures import Failure
+
+MAX_RATIONALE_CHARS = 1000
+"""Longest rationale accepted; the prompt asks for far less."""
+
+
+def _whole_number(value: Any) -> Any:
+    """4.0 is the integer 4 in JSON; 4.5, "4" and true are not."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Rubric = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=5)]
+
+
+class Judgment(BaseModel):
+    """A judge's judgment of one attempt (paper 1, eq. 8): exactly these four fields."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    p_ac: float = Field(ge=0.0, le=1.0, allow_inf_nan=False, description="Probability of acceptance, from 0 to 1")
+    s_algo: Rubric = Field(description="Algorithmic adequacy: an integer from 1 to 5")
+    s_robust: Rubric = Field(description="Robustness and constraint handling: an integer from 1 to 5")
+    rationale: str = Field(
+        min_length=1, max_length=MAX_RATIONALE_CHARS, description="Short reason, at most two sentences"
+    )
+
+    @field_validator("p_ac")
+    @classmethod
+    def _no_negative_zero(cls, value: float) -> float:
+        return value + 0.0  # -0.0 becomes 0.0
+
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[M]):
+    """A valid answer.
+
+    Attributes:
+        value: the answer as its model.
+        repair: what was repaired, and how; None where the answer was plain JSON (after any thinking).
+    """
+
+    value: M
+    repair: str | None
+
+
+def parse_answer(text: str | None, finish_reason: str | None, model: type[M]) -> Answer[M] | Failure:
+    """The answer that the text holds, or why it holds none.
+
+    Args:
+        text: the content that the model returned; None where it returned none.
+        finish_reason: the provider's reason for stopping. ``length`` means truncated, whatever the text looks like.
+        model: what the answer must be, for example :class:`Judgment`.
+
+    Returns:
+        An :class:`Answer`, or a :class:`Failure` of class truncated, refusal, empty or invalid. The text of an
+        invalid one lists the validation errors, as the re-ask carries them.
+    """
+    if finish_reason in ("length", "max_tokens"):
+        return Failure("truncated", "the answer was cut off at the token limit (finish_reason: length)")
+    if finish_reason == "content_filter":
+        return Failure("refusal", "the provider's content filter withheld the answer (finish_reason: content_filter)")
+    if text is None or not text.strip():
+        return Failure("empty", f"the model returned no text (finish_reason: {finish_reason})")
+    found = _find_object(text, tuple(model.model_fields))
+    if isinstance(found, Failure):
+        return found
+    value, repairs = found
+    value, replaced = _without_lone_surrogates(value)
+    try:
+        answer = model.model_validate(value)
+    except ValidationError as error:
+        return Failure("invalid", _errors_in_words(error))
+    repairs = [*repairs, "characters that are no text replaced"] if replaced else repairs
+    return Answer(answer, "; ".join(repairs) or None)
+
+
+def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema sent to providers: types, required fields, no others; ranges stand in the descriptions.
+
+    Keywords that some providers refuse in strict mode (minimum, maxLength, title, ...) are left out: the strict check
+    of every value is ours, in :func:`parse_answer`.
+    """
+    full = copy.deepcopy(model.model_json_schema())
+    kept = {
+        name: {key: field[key] for key in ("type", "description", "enum", "items") if key in field}
+        for name, field in full["properties"].items()
+    }
+    return {"type": "object", "properties": kept, "required": list(kept), "additionalProperties": False}
+
+
+_Found = tuple[Any, list[str]]
+
+
+def _find_object(text: str, fields: tuple[str, ...]) -> _Found | Failure:
+    plain = _loads(text.strip())
+    if not isinstance(plain, _NotJson):
+        return plain, []
+    failure: Failure | None = None
+    for answer in _after_thinking(text):
+        found = _in_answer(answer, fields)
+        if not isinstance(found, Failure):
+            return found
+        failure = failure or found
+    return failure or Failure("truncated", "the thinking was never closed, so there is no answer after it")
+
+
+def _in_answer(text: str, fields: tuple[str, ...]) -> _Found | Failure:
+    """The one object in a text without thinking."""
+    text = text.strip()
+    if not text:
+        return Failure("empty", "nothing follows the thinking")
+    plain = _loads(text)
+    if not isinstance(plain, _NotJson):
+        return plain, []
+    fenced = _FENCE.fullmatch(text)
+    inner = fenced["inner"].strip() if fenced else text
+    repairs = ["code fence removed"] if fenced else []
+    if fenced:
+        plain = _loads(inner)
+        if not isinstance(plain, _NotJson):
+            return plain, repairs
+    return _only_object(inner, repairs, fields)
+
+
+def _only_object(text: str, repairs: list[str], fields: tuple[str, ...]) -> _Found | Failure:
+    spans, unclosed = _object_spans(text)
+    parsed = [(span, _loads(span)) for span in spans]
+    objects = [(span, value) for span, value in parsed if isinstance(value, dict)]
+    near = [span for span, value in parsed if isinstance(value, _NotJson) and any(name in span for name in fields)]
+    if len(objects) + len(near) > 1:
+        return Failure("invalid", f"the answer holds {len(objects) + len(near)} JSON objects; exactly one is wanted")
+    if unclosed and not objects:
+        return Failure("truncated", "the JSON object was never closed: the answer was cut off")
+    if objects and not unclosed:
+        return objects[0][1], [*repairs, "text around the JSON object removed"]
+    if near:
+        around = [] if near[0] == text else ["text around the JSON object removed"]
+        return _repaired(near[0], [*repairs, *around])
+    if _REFUSAL.match(text):
+        return Failure("refusal", f"the model declined: {text[:200]!r}")
+    return Failure("invalid", "the answer is not a JSON object")
+
+
+def _repaired(span: str, repairs: list[str]) -> _Found | Failure:
+    """json-repair's reading, if it differs from the text in punctuation alone: no word or number lost or made."""
+    import json_repair
+
+    value = json_repair.loads(span, skip_json_loads=True)
+    if not isinstance(value, dict) or _skeleton(json.dumps(value, ensure_ascii=False)) != _skeleton(span):
+        problem = _loads(span)
+        return Failure("invalid", f"the answer is not valid JSON ({problem}), and cannot be repaired without guessing")
+    return value, [*repairs, "punctuation of the JSON repaired (json-repair)"]
+
+
+class _NotJson(str):
+    """Why a text is not JSON."""
+
+    __slots__ = ()
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_without_twins, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        return _NotJson(error)
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key stands twice in the object")
+    return value
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+_THINKING = r"think|thinking|thought|reasoning"
+_OPENS = re.compile(rf"<({_THINKING})>", re.IGNORECASE)
+_CLOSES = re.compile(rf"</({_THINKING})>", re.IGNORECASE)
+_FENCE = re.compile(r"(?P<mark>```|~~~)[A-Za-z0-9_-]*\s*\n(?P<inner>.*)\n\s*(?P=mark)", re.DOTALL)
+_REFUSAL = re.compile(
+    r"\W*(i['’]?m|i am|we['’]re)?\s*(very |so |truly )?(sorry|unable to|not able to)\b"
+    r"|\W*(sorry[,.]? )?(but )?i (can['’]?t|cannot|can not|won['’]?t|will not|must decline)\b"
+    r"|\W*as an ai\b",
+    re.IGNORECASE,
+)
+
+
+def _after_thinking(text: str) -> Iterator[str]:
+    """What follows each end of thinking, last first: the last may stand inside a string of the answer itself."""
+    ends = [match.end() for match in _CLOSES.finditer(text)]
+    for end in reversed(ends or [0]):
+        opened = _OPENS.search(text, end)
+        if opened is None or "{" in text[end : opened.start()]:
+            yield text[end:]
+
+
+def _object_spans(text: str) -> tuple[list[str], bool]:
+    """The outermost {...} of the text, strings understood, and whether a last one is never closed."""
+    spans: list[str] = []
+    depth, start, in_string, escaped = 0, 0, False, False
+    for index, char in enumerate(text):
+        if in_string:
+            in_string = escaped or char != '"'
+            escaped = char == "\\" and not escaped
+        elif char == '"' and depth:
+            in_string = True
+        elif char == "{":
+            start = start if depth else index
+            depth += 1
+        elif char == "}" and depth:
+            depth -= 1
+            if depth == 0:
+                spans.append(text[start : index + 1])
+    return spans, depth > 0
+
+
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
+_PUNCTUATION = re.compile(r"[\s\"'`“”‘’\\,:{}\[\]]+")
+
+
+def _skeleton(text: str) -> str:
+    """The text without punctuation, numbers in one spelling: what a mechanical repair must not change."""
+    return _PUNCTUATION.sub("", _NUMBER.sub(lambda match: f"<{_number(match[0])}>", text))
+
+
+def _number(text: str) -> str:
+    value = float(text)
+    return repr(value) if math.isfinite(value) else text
+
+
+def _without_lone_surrogates(value: Any) -> tuple[Any, bool]:
+    """The value with lone surrogates and NUL, which no store takes, replaced by U+FFFD; and whether there were any."""
+    if not isinstance(value, dict):
+        return value, False
+    clean = {key: clean_text(item) if isinstance(item, str) else item for key, item in value.items()}
+    return clean, any(clean[key] is not item and clean[key] != item for key, item in value.items())
+
+
+def clean_text(text: str) -> str:
+    """The text with lone surrogates and NUL replaced by U+FFFD, so that any store and any encoder takes it."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text.replace("\0", "\ufffd")
+
+
+def _errors_in_words(error: ValidationError) -> str:
+    lines = []
+    for item in error.errors(include_url=False):
+        place = ".".join(str(part) for part in item["loc"]) or "answer"
+        shown = "" if item["type"] == "missing" else f" (it was {_short(item['input'])})"
+        lines.append(f"{place}: {item['msg']}{shown}")
+    return clean_text("; ".join(lines))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

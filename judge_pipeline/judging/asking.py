@@ -1,0 +1,310 @@
+"""Asks a backend for answers that are not stored yet: bounded tries, one re-ask, every try written down.
+
+The ladder of one attempt: a try; where it can heal, further tries after a wait; where the answer is invalid, one
+re-ask that carries the validation errors; then the answer, or a failure with its class. What every attempt would meet
+(a refused key, an unknown model, a spent quota) stops the asking for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from judge_pipeline.judging.answer import Answer, parse_answer
+from judge_pipeline.judging.backends.base import AskedBackend, Reply
+from judge_pipeline.judging.backends.secrets import Scrubber
+from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
+from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
+from judge_pipeline.judging.limits import InFlight, Timing, wait_before_try
+from judge_pipeline.judging.request import Call, Message, canonical_json
+from judge_pipeline.judging.writer import Writer
+from judge_pipeline.settings import Limits
+
+REJECTIONS_THAT_STOP = 3
+"""So many requests rejected as malformed, and none answered, mean that the settings are wrong, not the attempts."""
+
+EXHAUSTED_THAT_STOP = 5
+"""So many attempts in a row that used up their tries on a failing provider mean that it is down (at least)."""
+
+_WORKERS_PER_CALL = 4
+"""Attempts that may be waiting for their next try, for each call that may be under way."""
+
+_RE_ASK_CHARS = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One answer to get.
+
+    Attributes:
+        attempt_id: the attempt for which it is asked.
+        request_hash: identity of the call.
+        build: renders the call, and what the checkpoint keeps of it; called when its turn comes, to save memory.
+    """
+
+    attempt_id: str
+    request_hash: str
+    build: Callable[[], tuple[Call, StoredRequest]]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Why a task has no answer, and after how many tries."""
+
+    failure: Failure
+    n_tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far an asking is.
+
+    Attributes:
+        done: tasks answered.
+        failed: tasks failed.
+        total: all tasks.
+        cost_usd: money of this asking so far, as far as it is priced.
+    """
+
+    done: int
+    failed: int
+    total: int
+    cost_usd: float
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a judge is asked.
+
+    Attributes:
+        judge: its name.
+        run_id: this asking, for the rows of its calls.
+        answer_model: what an answer must be.
+        limits: tries, waits, calls in flight.
+        repair_max_output_tokens: answer limit of a try that follows a truncated or invalid answer.
+        timing: clock and sleep.
+        rng: draws the jitter of waits.
+        scrubber: blanks keys in whatever is kept.
+    """
+
+    judge: str
+    run_id: str
+    answer_model: type[BaseModel]
+    limits: Limits
+    repair_max_output_tokens: int | None
+    timing: Timing
+    rng: random.Random
+    scrubber: Scrubber
+
+
+class Asking:
+    """One asking of one judge."""
+
+    def __init__(
+        self, manner: Manner, backend: AskedBackend, checkpoint: Checkpoint, report: Callable[[Progress], None]
+    ) -> None:
+        self._manner = manner
+        self._backend = backend
+        self._checkpoint = checkpoint
+        self._report = report
+        self._failed: dict[str, Failed] = {}
+        self._done = 0
+        self._total = 0
+        self._cost_usd = 0.0
+        self._stopped: Failure | None = None
+        self._rejections = 0
+        self._exhausted_in_a_row = 0
+
+    async def run(self, tasks: Sequence[Task]) -> dict[str, Failed]:
+        """Ask for every task's answer; each is committed to the checkpoint before it counts.
+
+        Returns:
+            Request hash -> failure, for the tasks that have no answer in the end.
+
+        Raises:
+            JudgingError: the backend cannot be asked at all.
+            asyncio.CancelledError: cancelled; what was answered is kept, calls under way are written down as such.
+        """
+        self._total = len(tasks)
+        self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.timing)
+        self._writer = Writer(self._checkpoint)
+        waiting = deque(tasks)
+        try:
+            await self._backend.open()
+            async with asyncio.TaskGroup() as group:
+                for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
+                    group.create_task(self._work(waiting))
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from failed
+        finally:
+            self._writer.close()
+            await self._backend.close()
+        return self._failed
+
+    async def _work(self, waiting: deque[Task]) -> None:
+        while waiting:
+            task = waiting.popleft()
+            failed = Failed(self._stopped, 0) if self._stopped else await self._answer(task)
+            if failed is None:
+                self._done += 1
+                self._exhausted_in_a_row = 0
+            else:
+                self._failed[task.request_hash] = failed
+                self._stop_where_hopeless(failed)
+            self._report(Progress(self._done, len(self._failed), self._total, self._cost_usd))
+
+    def _stop_where_hopeless(self, failed: Failed) -> None:
+        failure = failed.failure
+        if failure.failure_class in STOPPING:
+            self._stopped = self._stopped or failure
+        elif failure.failure_class == "rejected" and not self._done:
+            self._rejections += 1
+            if self._rejections >= REJECTIONS_THAT_STOP:
+                self._stopped = failure
+        elif failure.failure_class == "infrastructure":
+            self._exhausted_in_a_row += 1
+            if self._exhausted_in_a_row >= max(EXHAUSTED_THAT_STOP, self._manner.limits.max_in_flight):
+                self._stopped = Failure("infrastructure", f"the provider seems to be down: {failure.text}")
+
+    async def _answer(self, task: Task) -> Failed | None:
+        """Climb the ladder for one task; None where it is answered."""
+        manner, number = self._manner, 0
+        if self._checkpoint.is_answered(manner.judge, task.request_hash):
+            return None  # by another process, since this one looked
+        call, request = task.build()
+        attempt = _Attempt(task, call, request)
+        while True:
+            number += 1
+            failure, retry_after = await self._try(attempt, number)
+            if failure is None:
+                return None
+            if number == manner.limits.max_tries or self._stopped or failure.failure_class in STOPPING:
+                return Failed(failure, number)
+            if attempt.may_be_re_asked(failure):
+                attempt.re_ask(failure, manner.repair_max_output_tokens)
+            elif failure.failure_class in HEALING:
+                if failure.failure_class == "truncated":
+                    attempt.answer_limit = manner.repair_max_output_tokens
+                await manner.timing.sleep(wait_before_try(manner.limits, number, retry_after, manner.rng))
+            else:
+                return Failed(failure, number)
+
+    async def _try(self, attempt: _Attempt, number: int) -> tuple[Failure | None, float | None]:
+        """One call, written down; its failure if it has one, and how long the provider asked to wait."""
+        manner = self._manner
+        reply, retry_after = None, None
+        await self._in_flight.acquire()
+        started_at, started = utc_now(), manner.timing.monotonic()
+        outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
+        try:
+            async with asyncio.timeout(manner.limits.timeout_seconds):
+                reply = await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit)
+            outcome = self._read(reply)
+            await self._in_flight.succeeded()
+        except TimeoutError:
+            outcome = Failure("infrastructure", f"no answer within {manner.limits.timeout_seconds:g} s")
+        except CallFailedError as error:
+            retry_after = error.retry_after_seconds
+            outcome = Failure(error.failure.failure_class, manner.scrubber.error(error.failure.text))
+            if outcome.failure_class == "rate_limit":
+                self._in_flight.rate_limited(retry_after)
+        except Exception as error:
+            outcome = Failure("infrastructure", manner.scrubber.error(f"{type(error).__name__}: {error}"))
+            raise  # a defect of the backend, not of this attempt
+        finally:
+            latency_ms = max(0.0, (manner.timing.monotonic() - started) * 1000.0)
+            written = self._writer.submit(self._record(attempt, number, started_at, latency_ms, reply, outcome))
+            await self._in_flight.release()
+        await asyncio.shield(written)
+        if manner.limits.sleep_seconds:
+            await manner.timing.sleep(manner.limits.sleep_seconds)
+        attempt.last_reply = reply
+        return (outcome if isinstance(outcome, Failure) else None), retry_after
+
+    def _read(self, reply: Reply) -> Answer[BaseModel] | Failure:
+        if reply.refusal:
+            return Failure("refusal", f"the model declined: {reply.refusal[:200]!r}")
+        return parse_answer(reply.text, reply.finish_reason, self._manner.answer_model)
+
+    def _record(
+        self, attempt: _Attempt, number: int, started_at: str, latency_ms: float, reply: Reply | None,
+        outcome: Answer[BaseModel] | Failure,
+    ) -> Record:  # fmt: skip
+        manner, task = self._manner, attempt.task
+        failure = outcome if isinstance(outcome, Failure) else None
+        got = reply or Reply(None, None)
+        self._cost_usd += got.cost_usd or 0.0
+        raw = got.text if got.text is not None else got.refusal
+        call = CallRow(
+            judge=manner.judge,
+            request_hash=task.request_hash,
+            attempt_id=task.attempt_id,
+            repeat_index=attempt.call.repeat,
+            run_id=manner.run_id,
+            try_number=number,
+            started_at=started_at,
+            latency_ms=latency_ms,
+            tokens_in=got.tokens_in,
+            tokens_out=got.tokens_out,
+            tokens_reasoning=got.tokens_reasoning,
+            cost_usd=got.cost_usd,
+            finish_reason=got.finish_reason,
+            model=got.model,
+            provider_request_id=got.provider_request_id,
+            sent=canonical_json(got.sent) if got.sent else None,
+            re_ask=attempt.re_asked_for,
+            raw_text=None if raw is None else manner.scrubber.answer(raw),
+            error_class=failure.failure_class if failure else None,
+            error_text=manner.scrubber.error(failure.text) if failure else None,
+        )
+        if isinstance(outcome, Failure):
+            return Record(attempt.request, call)
+        answer = {
+            key: manner.scrubber.answer(value) if isinstance(value, str) else value
+            for key, value in outcome.value.model_dump(mode="json").items()
+        }
+        judgment = StoredJudgment(
+            manner.judge, task.request_hash, task.attempt_id, answer, outcome.repair, got.model, latency_ms
+        )
+        return Record(attempt.request, call, judgment)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """Where one task stands on the ladder."""
+
+    task: Task
+    call: Call
+    request: StoredRequest
+    further: tuple[Message, ...] = ()
+    answer_limit: int | None = None
+    re_asked_for: str | None = None
+    last_reply: Reply | None = None
+
+    def may_be_re_asked(self, failure: Failure) -> bool:
+        """Once, where the model itself wrote what is wrong (and its provider did not mark it as a refusal)."""
+        reply = self.last_reply
+        if self.re_asked_for is not None or reply is None or not reply.text:
+            return False
+        return failure.failure_class == "invalid" or (
+            failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
+        )
+
+    def re_ask(self, failure: Failure, answer_limit: int | None) -> None:
+        """Make the next try carry the wrong answer and what is wrong with it."""
+        given = self.last_reply.text if self.last_reply and self.last_reply.text else ""
+        self.re_asked_for = failure.text
+        self.answer_limit = answer_limit
+        self.further = (
+            Message("assistant", given[:_RE_ASK_CHARS]),
+            Message(
+                "user",
+                f"That answer cannot be accepted: {failure.text}. Answer again, with one JSON object in the form asked "
+                "for and nothing else.",
+            ),
+        )

@@ -1,0 +1,50 @@
+"""Keys stay in the environment: what leaves this process or is stored has them blanked."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+BLANK = "[key removed]"
+"""What stands in a text where a key stood."""
+
+_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_SHORTEST = 8
+_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|xai|gsk|hf|AIza)[-_]?[A-Za-z0-9_-]{20,}|(?i:bearer)\s+[\w.~+/=-]{12,}")
+
+
+class Scrubber:
+    """Blanks secrets in texts: the named variables' values, and those of all whose names say that they are secrets."""
+
+    def __init__(self, environment: Mapping[str, str], *names: str | None) -> None:
+        """``names`` are variables that hold secrets whatever they are called."""
+        named = [environment[name] for name in names if name and environment.get(name)]
+        guessed = [value for name, value in environment.items() if len(value) >= _SHORTEST and _NAMES.search(name)]
+        self._named = _longest_first(named)
+        self._all = _longest_first([*named, *guessed])
+
+    def error(self, text: str) -> str:
+        """An error text with every known secret, and what looks like a provider's key, blanked."""
+        return _LOOKS_LIKE_A_KEY.sub(BLANK, _blank(text, self._all))
+
+    def answer(self, text: str) -> str:
+        """An answer with the named secrets blanked and nothing else touched: answers are data."""
+        return _blank(text, self._named)
+
+
+def _blank(text: str, secrets: list[str]) -> str:
+    for secret in secrets:
+        text = text.replace(secret, BLANK)
+    return text
+
+
+def _longest_first(values: list[str]) -> list[str]:
+    forms = {form for value in values for form in _forms(value)}
+    return sorted(forms, key=lambda form: (-len(form), form))
+
+
+def _forms(value: str) -> set[str]:
+    """The value as it stands, URL-quoted, and in base64: ways in which a provider may echo it."""
+    return {value, quote(value, safe=""), base64.b64encode(value.encode()).decode().rstrip("=")}

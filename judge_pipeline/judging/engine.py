@@ -1,0 +1,337 @@
+"""The engine: one judge's judgments for the attempts in its scope, asking only for what is not stored.
+
+A judge is a backend with settings. Backends that are asked call by call (litellm, embedded) go through the checkpoint:
+the requests are rendered and hashed, what is answered is looked up, the rest is asked. Backends that answer at once
+(recorded, baseline) cost nothing and are read or computed anew each time.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judge_pipeline.judging.answer import Judgment
+from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress, Task
+from judge_pipeline.judging.backends.base import AskedBackend
+from judge_pipeline.judging.backends.secrets import Scrubber
+from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.failures import Failure, JudgingError
+from judge_pipeline.judging.interruptible import run_interruptibly
+from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
+from judge_pipeline.judging.verification import in_scope
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
+from judge_pipeline.tables import JUDGE_OUTPUTS
+
+Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
+AskedSettings = LitellmJudge | EmbeddedJudge
+
+FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
+"""Columns of the table of failures."""
+
+
+@dataclass(frozen=True)
+class JudgingContext:
+    """What judging needs besides requests and settings.
+
+    Attributes:
+        environment: where keys are read from, by the name that the settings give.
+        contest_folder: where recorded outputs lie.
+        prompts_dir: where prompt templates lie.
+        training: attempt_id, participant, problem_id, split, y; needed by the baseline, which uses rows of split
+            train only. No other backend sees it.
+        seed: draws the baseline's folds and the jitter of waits.
+        progress: called in the caller's thread as (done, total, failed, cost_usd): attempts answered, attempts asked
+            for, attempts failed, US dollars of this run as far as priced. What it raises cancels the run.
+        timing: clock and sleep.
+    """
+
+    environment: Mapping[str, str]
+    contest_folder: Path
+    prompts_dir: Path
+    training: pd.DataFrame | None = None
+    seed: int = 0
+    progress: Callable[[int, int, int, float], None] | None = None
+    timing: Timing = field(default=Timing())
+
+
+@dataclass(frozen=True)
+class JudgingResult:
+    """What came of judging. Totals are taken from the rows of all calls for these requests, of earlier runs too.
+
+    Attributes:
+        judge: the judge's name.
+        outputs: table ``judge_outputs`` of the attempts that have a judgment, in the order of the requests.
+        failures: attempt_id, class, text, n_tries of those that have none; n_tries is 0 where none was made now.
+        n_in_scope: attempts in the judge's scope.
+        n_from_checkpoint: of these, answered before.
+        n_asked: distinct requests asked for in this run.
+        n_calls: tries over all runs.
+        tokens_in: prompt tokens over all runs; None where unknown.
+        tokens_out: answer tokens over all runs; None where unknown.
+        cost_usd: US dollars over all runs, failed and repaired tries included; None where unpriced.
+        seconds: sum of the latencies of all tries over all runs.
+        notes: what a person should know besides: rows passed over, parameters that the model does not take.
+    """
+
+    judge: str
+    outputs: pd.DataFrame
+    failures: pd.DataFrame
+    n_in_scope: int
+    n_from_checkpoint: int = 0
+    n_asked: int = 0
+    n_calls: int = 0
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cost_usd: float | None = None
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+
+def judge_requests(
+    judge_name: str, settings: Settings, requests: pd.DataFrame, *, checkpoint: Checkpoint, context: JudgingContext
+) -> JudgingResult:
+    """The judge's judgments of the attempts in its scope; what is stored is not asked for again.
+
+    Args:
+        judge_name: the judge's name in judges.yaml.
+        settings: its settings.
+        requests: table ``judge_requests`` of the contest. Pass all of it: the scope is taken here, and the baseline
+            reads the text of the train split from it.
+        checkpoint: the store of what is answered.
+        context: the rest.
+
+    Returns:
+        Judgments and failures: every attempt in scope is in exactly one of the two. Whether the table may be accepted
+        (eq. 9) is for :func:`judge_pipeline.judging.verification.verify`.
+
+    Raises:
+        JudgingError: nothing can be judged at all: a recorded file or a prompt template is missing or wrong, the
+            baseline has nothing to learn from, the checkpoint cannot be used.
+        BaseException: what interrupts the caller's thread; what was answered by then is kept.
+    """
+    scope = in_scope(requests, settings.scope)
+    if isinstance(settings, RecordedJudge):
+        return _recorded(judge_name, settings, scope, context)
+    if isinstance(settings, BaselineJudge):
+        return _baseline(judge_name, settings, requests, scope, context)
+    return _asked(judge_name, settings, scope, checkpoint, context)
+
+
+def _recorded(judge: str, settings: RecordedJudge, scope: pd.DataFrame, context: JudgingContext) -> JudgingResult:
+    from judge_pipeline.judging.backends.recorded_backend import read_recorded
+
+    recorded = read_recorded(settings, context.contest_folder)
+    rows, failures = [], []
+    for attempt_id in scope["attempt_id"]:
+        if attempt_id in recorded.answers:
+            answer = recorded.answers[attempt_id]
+            rows.append(_row(judge, attempt_id, answer | {"model": answer["model"] or settings.model}))
+        else:
+            missing = Failure("no_record", f"{settings.file} has no row for it; add one, or narrow the judge's scope")
+            failures.append((attempt_id, Failed(recorded.failures.get(attempt_id, missing), 0)))
+    further = sorted(({*recorded.answers, *recorded.failures}) - set(scope["attempt_id"]))
+    notes = (
+        (f"{settings.file}: {len(further)} rows are for attempts outside the scope, such as {', '.join(further[:5])}",)
+        if further
+        else ()
+    )
+    return JudgingResult(judge, _outputs(rows), _failures(failures), len(scope), notes=notes)
+
+
+def _baseline(
+    judge: str, settings: BaselineJudge, requests: pd.DataFrame, scope: pd.DataFrame, context: JudgingContext
+) -> JudgingResult:
+    from judge_pipeline.judging.backends.baseline_backend import predict_baseline
+
+    if context.training is None:
+        raise JudgingError(f"judge {judge}: the baseline needs the labels of the train split, and was given none")
+    rows = [
+        _row(
+            judge,
+            prediction.attempt_id,
+            {
+                "p_ac": prediction.p_ac,
+                "rationale": prediction.rationale,
+                "model": "tfidf-logistic-regression",
+                "request_hash": prediction.request_hash,
+            },
+        )
+        for prediction in predict_baseline(settings, requests, scope, context.training, context.seed)
+    ]
+    return JudgingResult(judge, _outputs(rows), _failures([]), len(scope))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The requests of a judge that is asked call by call.
+
+    Attributes:
+        judge: its name.
+        template: its prompt.
+        make_call: messages -> call.
+        requests: attempt_id -> the request as a mapping, in the order of the table.
+        hash_of: attempt_id -> request hash.
+        first_of: request hash -> the first attempt that has it (equal requests are asked once).
+    """
+
+    judge: str
+    template: PromptTemplate
+    make_call: Callable[[tuple[Message, ...]], Call]
+    requests: Mapping[str, Mapping[str, Any]]
+    hash_of: Mapping[str, str]
+    first_of: Mapping[str, str]
+
+    def task(self, hash_: str) -> Task:
+        """The task to get the answer of one hash."""
+        attempt_id = self.first_of[hash_]
+        return Task(attempt_id, hash_, lambda: self._build(attempt_id, hash_))
+
+    def _build(self, attempt_id: str, hash_: str) -> tuple[Call, StoredRequest]:
+        call = self.make_call(self.template.render(self.requests[attempt_id]))
+        stored = StoredRequest(hash_, self.template.name, self.template.sha256, canonical_json(call.components()))
+        return call, stored
+
+
+def prepare(judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path) -> Prepared:
+    """Render and hash every request in scope. No provider's code is loaded.
+
+    Raises:
+        JudgingError: the prompt template is missing or wrong.
+    """
+    template = PromptTemplate.load(prompts_dir, settings.prompt)
+    if isinstance(settings, EmbeddedJudge):
+        from judge_pipeline.judging.backends.embedded_backend import embedded_call as make
+        from judge_pipeline.judging.backends.embedded_backend import shorten
+
+        requests = [shorten(settings, row) for row in _mappings(scope)]
+        make_call: Callable[[tuple[Message, ...]], Call] = lambda messages: make(settings, messages)  # noqa: E731
+    else:
+        from judge_pipeline.judging.backends.litellm_backend import litellm_call
+
+        requests = _mappings(scope)
+        make_call = lambda messages: litellm_call(settings, messages)  # noqa: E731
+    hash_of: dict[str, str] = {}
+    first_of: dict[str, str] = {}
+    for row in requests:
+        hash_ = request_hash(make_call(template.render(row)))
+        hash_of[row["attempt_id"]] = hash_
+        first_of.setdefault(hash_, row["attempt_id"])
+    return Prepared(judge, template, make_call, {row["attempt_id"]: row for row in requests}, hash_of, first_of)
+
+
+def _mappings(scope: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = scope.astype("object").where(scope.notna(), None).to_dict("records")
+    return [{str(key): value for key, value in row.items()} for row in rows]
+
+
+def _asked(
+    judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext
+) -> JudgingResult:
+    prepared = prepare(judge, settings, scope, context.prompts_dir)
+    before = checkpoint.answered(judge, prepared.first_of)
+    to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in before]
+    missing_key = settings.missing_key(context.environment) if to_ask else None
+    notes: tuple[str, ...] = ()
+    if missing_key:
+        words = f"set {missing_key} to the provider's key: judge {judge} cannot be asked without it"
+        failed = dict.fromkeys(to_ask, Failed(Failure("authentication", words), 0))
+    elif to_ask:
+        backend, notes_of = _backend(settings, context)
+        failed = _ask(judge, settings, [prepared.task(hash_) for hash_ in to_ask], backend, checkpoint, context)
+        notes = notes_of()
+    else:
+        failed = {}
+    answers = before | checkpoint.answered(judge, (hash_ for hash_ in to_ask if hash_ not in failed))
+    spent = checkpoint.spent(judge, prepared.first_of)
+    total = reduce(lambda a, b: a + b, spent.values(), Spent())
+    return JudgingResult(
+        judge,
+        _outputs(_answered_rows(prepared, answers, spent)),
+        _failures([(a, failed[h]) for a, h in prepared.hash_of.items() if h in failed]),
+        n_in_scope=len(scope),
+        n_from_checkpoint=sum(hash_ in before for hash_ in prepared.hash_of.values()),
+        n_asked=0 if missing_key else len(to_ask),
+        n_calls=total.n_calls,
+        tokens_in=total.tokens_in,
+        tokens_out=total.tokens_out,
+        cost_usd=total.cost_usd,
+        seconds=total.seconds,
+        notes=notes,
+    )
+
+
+def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBackend, Callable[[], tuple[str, ...]]]:
+    if isinstance(settings, EmbeddedJudge):
+        from judge_pipeline.judging.backends.embedded_backend import EmbeddedBackend
+
+        embedded = EmbeddedBackend(settings)
+        return embedded, lambda: ()
+    from judge_pipeline.judging.backends.litellm_backend import LitellmBackend
+
+    backend = LitellmBackend.of(settings, context.environment)
+    return backend, lambda: backend.notes
+
+
+def _ask(
+    judge: str, settings: AskedSettings, tasks: Sequence[Task], backend: AskedBackend, checkpoint: Checkpoint,
+    context: JudgingContext,
+) -> dict[str, Failed]:  # fmt: skip
+    manner = Manner(
+        judge=judge,
+        run_id=uuid.uuid4().hex,
+        answer_model=Judgment,
+        limits=settings.limits,
+        repair_max_output_tokens=settings.repair_max_output_tokens if isinstance(settings, LitellmJudge) else None,
+        timing=context.timing,
+        rng=random.Random(f"{context.seed}:{judge}"),
+        scrubber=Scrubber(context.environment, settings.api_key_env if isinstance(settings, LitellmJudge) else None),
+    )
+
+    def show(progress: Progress) -> None:
+        if context.progress is not None:
+            context.progress(progress.done, progress.total, progress.failed, progress.cost_usd)
+
+    return run_interruptibly(lambda report: Asking(manner, backend, checkpoint, report).run(tasks), show)
+
+
+def _answered_rows(
+    prepared: Prepared, answers: Mapping[str, StoredJudgment], spent: Mapping[str, Spent]
+) -> list[dict[str, Any]]:
+    """A row for each answered attempt. Where attempts share a request, the first carries what it took."""
+    rows = []
+    for attempt_id, hash_ in prepared.hash_of.items():
+        if hash_ not in answers:
+            continue
+        stored = answers[hash_]
+        values = {**stored.answer, "request_hash": hash_, "model": stored.model, "repair": stored.repair}
+        if prepared.first_of[hash_] == attempt_id:
+            took = spent.get(hash_, Spent())
+            values |= {
+                "n_tries": took.n_calls, "latency_ms": stored.latency_ms, "tokens_in": took.tokens_in,
+                "tokens_out": took.tokens_out, "cost_usd": took.cost_usd,
+            }  # fmt: skip
+        rows.append(_row(prepared.judge, attempt_id, values))
+    return rows
+
+
+def _row(judge: str, attempt_id: str, values: Mapping[str, Any]) -> dict[str, Any]:
+    empty = dict.fromkeys(JUDGE_OUTPUTS.column_names)
+    kept = {name: value for name, value in values.items() if name in empty}
+    return empty | {"n_tries": 0} | kept | {"attempt_id": attempt_id, "judge": judge}
+
+
+def _outputs(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    return JUDGE_OUTPUTS.conform(rows)
+
+
+def _failures(failed: list[tuple[str, Failed]]) -> pd.DataFrame:
+    rows = [(attempt_id, f.failure.failure_class, f.failure.text, f.n_tries) for attempt_id, f in failed]
+    return pd.DataFrame(rows, columns=list(FAILURE_COLUMNS)).astype({"n_tries": "int64"})

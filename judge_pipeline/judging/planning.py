@@ -1,0 +1,129 @@
+"""The dry run: what would be asked, and roughly what it would take, before a cent is spent. Loads no provider code."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.engine import JudgingContext, Prepared, Settings, prepare
+from judge_pipeline.judging.verification import in_scope
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
+
+CHARS_PER_TOKEN = 3.5
+"""Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
+
+TOKENS_OUT_GUESS = 150
+"""Answer tokens taken where this judge has no stored calls to go by; thinking can be many times more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run of one judge would ask.
+
+    Attributes:
+        judge: the judge's name.
+        n_in_scope: attempts in its scope.
+        n_stored: of these, answered already (for recorded and baseline judges: all, since they cost nothing).
+        n_to_ask: distinct requests that would be asked.
+        tokens_in: estimated prompt tokens.
+        tokens_out: estimated answer tokens.
+        cost_usd: estimated US dollars; None where the model has no known price.
+        missing_key: the environment variable that must be set first, if one must.
+        basis: what the estimate rests on, in words.
+    """
+
+    judge: str
+    n_in_scope: int
+    n_stored: int
+    n_to_ask: int
+    tokens_in: int
+    tokens_out: int
+    cost_usd: float | None
+    missing_key: str | None
+    basis: str
+
+
+def plan(
+    judge_name: str, settings: Settings, requests: pd.DataFrame, *, checkpoint: Checkpoint, context: JudgingContext
+) -> Plan:
+    """What :func:`judge_pipeline.judging.engine.judge_requests` would ask, with the same arguments.
+
+    Raises:
+        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
+    """
+    scope = in_scope(requests, settings.scope)
+    if isinstance(settings, (RecordedJudge, BaselineJudge)):
+        return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, None, "no model is asked")
+    prepared = prepare(judge_name, settings, scope, context.prompts_dir)
+    stored = checkpoint.answered(judge_name, prepared.first_of)
+    to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in stored]
+    tokens_in = sum(_prompt_tokens(prepared, hash_) for hash_ in to_ask)
+    each, whence = _tokens_out_each(judge_name, stored, checkpoint)
+    tokens_out = 3 * len(to_ask) if isinstance(settings, EmbeddedJudge) else round(each * len(to_ask))
+    return Plan(
+        judge_name,
+        len(scope),
+        sum(hash_ in stored for hash_ in prepared.hash_of.values()),
+        len(to_ask),
+        tokens_in,
+        tokens_out,
+        _cost(settings, tokens_in, tokens_out) if to_ask else 0.0,
+        settings.missing_key(context.environment) if to_ask else None,
+        f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}",
+    )
+
+
+def _prompt_tokens(prepared: Prepared, hash_: str) -> int:
+    call, _ = prepared.task(hash_).build()
+    return round(sum(len(message.content) for message in call.messages) / CHARS_PER_TOKEN)
+
+
+def _tokens_out_each(judge: str, stored: Mapping[str, Any], checkpoint: Checkpoint) -> tuple[float, str]:
+    spent = checkpoint.spent(judge, stored)
+    known = [each.tokens_out for each in spent.values() if each.tokens_out is not None]
+    if not known:
+        return TOKENS_OUT_GUESS, f"{TOKENS_OUT_GUESS} tokens an answer (a guess; thinking can take many times more)"
+    return sum(known) / len(known), f"{sum(known) / len(known):.0f} tokens an answer, as in {len(known)} stored ones"
+
+
+def _cost(settings: LitellmJudge | EmbeddedJudge, tokens_in: int, tokens_out: int) -> float | None:
+    if isinstance(settings, EmbeddedJudge):
+        return 0.0
+    price = settings.price or listed_price(settings.model)
+    return None if price is None else cost_usd(price, tokens_in, tokens_out)
+
+
+def cost_usd(price: Price, tokens_in: int, tokens_out: int) -> float:
+    """What so many tokens cost, in US dollars."""
+    return (
+        tokens_in * price.input_usd_per_million_tokens + tokens_out * price.output_usd_per_million_tokens
+    ) / 1_000_000.0
+
+
+def listed_price(model: str) -> Price | None:
+    """The price in the table that comes with litellm, read from its file (importing litellm takes seconds)."""
+    prices = _price_table()
+    entry = prices.get(model) or prices.get(model.partition("/")[2])
+    if not isinstance(entry, dict) or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
+        return None
+    return Price(
+        input_usd_per_million_tokens=float(entry["input_cost_per_token"]) * 1e6,
+        output_usd_per_million_tokens=float(entry["output_cost_per_token"]) * 1e6,
+    )
+
+
+@cache
+def _price_table() -> dict[str, Any]:
+    spec = importlib.util.find_spec("litellm")
+    if spec is None or not spec.submodule_search_locations:
+        return {}
+    path = Path(spec.submodule_search_locations[0]) / "model_prices_and_context_window_backup.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}

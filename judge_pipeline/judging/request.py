@@ -1,0 +1,231 @@
+"""What is asked: prompt templates, judged text wrapped so that it cannot pose as instructions, and a call's identity.
+
+A template is a Jinja2 file of parts, each opened by a line ``--- system ---``, ``--- user ---`` or
+``--- question: NAME ---``. It is split into parts before it is rendered, so no judged text can open one. Judged text
+reaches a template only through two filters: ``data`` (a block between delimiters that the text cannot contain) and
+``inline`` (one line, JSON-quoted); printing it without one of them is an error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import jinja2.sandbox
+
+from judge_pipeline.judging.answer import clean_text
+from judge_pipeline.judging.failures import JudgingError
+
+JUDGED_FIELDS = ("problem_id", "language", "source_code", "prompt_text", "problem_statement")
+"""Fields of a judge request that hold text by participants or pages: data, never instructions."""
+
+_PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+) ---[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a call.
+
+    Attributes:
+        role: ``system``, ``user``, ``assistant``, or ``question: NAME`` (the embedded judge's questions).
+        content: the rendered text.
+    """
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Everything that can change an answer, and nothing else.
+
+    Attributes:
+        model: the model's name for the backend.
+        base_url: URL of the server, where one is configured; None for the provider's own.
+        parameters: what is passed on to the model: temperature, max_tokens, ...
+        messages: the rendered messages.
+        schema: JSON schema of the answer; None where the settings say not to send one.
+        send_schema: True sends the schema always, None where litellm says that the model supports it.
+        repeat: index of the repeat, from 0.
+    """
+
+    model: str
+    base_url: str | None
+    parameters: Mapping[str, Any]
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None = None
+    send_schema: bool | None = None
+    repeat: int = 0
+
+    def components(self) -> dict[str, Any]:
+        """The call as plain JSON values: what is hashed, and what the checkpoint keeps to explain a hash."""
+        return asdict(self)
+
+
+def canonical_json(value: Any) -> str:
+    """The one spelling of a JSON value: keys sorted, no spaces, no NaN.
+
+    Raises:
+        ValueError: the value holds NaN or infinity.
+        TypeError: the value is not JSON.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def sha256(text: str) -> str:
+    """sha256 of the text in UTF-8, in hexadecimal."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def request_hash(call: Call) -> str:
+    """The identity of a call: sha256 of the canonical JSON of its components (64 hexadecimal digits).
+
+    Two calls have the same hash exactly where the same would be asked in the same way. Limits (tries, time-outs, the
+    answer limit of a repair try) are no part of it: they decide whether an answer comes, not what is asked.
+    """
+    return sha256(canonical_json(call.components()))
+
+
+def delimiter(text: str, digits: int = 12) -> str:
+    """Hexadecimal digits that do not occur in the text, derived from the text alone."""
+    salt = 0
+    while True:
+        tag = sha256(f"{salt}:{text}")[:digits]
+        if tag not in text:
+            return tag
+        salt += 1
+
+
+def wrap(text: str, digits: int = 12) -> str:
+    """The text between two delimiter lines that it cannot contain, hence cannot close."""
+    tag = delimiter(text, digits)
+    return f"[data {tag}]\n{text}\n[end {tag}]"
+
+
+class JudgedText:
+    """Text by participants or pages: a template can test it for emptiness and print it through a filter, no more."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = clean_text(text)
+
+    def __bool__(self) -> bool:
+        return bool(self._text)
+
+    def __str__(self) -> str:
+        raise JudgingError("judged text must be printed through the filter 'data' or 'inline'")
+
+    __repr__ = __str__
+
+    def wrapped(self, digits: int) -> str:
+        """The text between its delimiters."""
+        return wrap(self._text, digits)
+
+    def quoted(self) -> str:
+        """The text on one line, JSON-quoted."""
+        return json.dumps(self._text, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _data(value: Any, digits: int = 12) -> str:
+    return _judged(value).wrapped(digits)
+
+
+def _inline(value: Any) -> str:
+    return "null" if value is None else _judged(value).quoted()
+
+
+def _judged(value: Any) -> JudgedText:
+    if isinstance(value, JudgedText):
+        return value
+    raise JudgingError(f"the filters 'data' and 'inline' take judged text, not {type(value).__name__}")
+
+
+def _finalize(value: Any) -> Any:
+    if isinstance(value, JudgedText):
+        return str(value)  # raises: it was printed without a filter
+    return value
+
+
+def _environment() -> jinja2.sandbox.SandboxedEnvironment:
+    environment = jinja2.sandbox.SandboxedEnvironment(
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # the result is a prompt, not HTML; judged text is wrapped instead
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters = {"data": _data, "inline": _inline}
+    environment.globals = {}  # none of the built-in functions: one of them is random, and a prompt must not be
+    return environment
+
+
+@dataclass(frozen=True)
+class PromptTemplate:
+    """A prompt template, versioned by its content.
+
+    Attributes:
+        name: the file's name.
+        sha256: sha256 of the file's text: its version.
+        parts: role and compiled template of each part, in order.
+    """
+
+    name: str
+    sha256: str
+    parts: tuple[tuple[str, jinja2.Template], ...] = field(repr=False)
+
+    @classmethod
+    def load(cls, prompts_dir: Path, name: str) -> PromptTemplate:
+        """The template of that name in the folder.
+
+        Raises:
+            JudgingError: there is no such file, its name is a path, it has no user part, or it is not valid Jinja2;
+                the message names the file, the line and the remedy.
+        """
+        path = prompts_dir / name
+        if Path(name).name != name:
+            raise JudgingError(f"prompt {name!r} must be the name of a file in {prompts_dir}, not a path")
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            there = ", ".join(sorted(p.name for p in prompts_dir.glob("*.j2"))) or "none"
+            raise JudgingError(f"{path}: there is no such prompt template; the folder has: {there}") from None
+        return cls.parse(text, str(path))
+
+    @classmethod
+    def parse(cls, text: str, path: str = "template") -> PromptTemplate:
+        """The template of the text; ``path`` is for its name and for errors."""
+        marks = list(_PART.finditer(text))
+        if not any(mark["role"] == "user" for mark in marks):
+            raise JudgingError(f"{path}: has no line '--- user ---', which opens the part that asks; add one")
+        environment = _environment()
+        ends = [mark.start() for mark in marks[1:]] + [len(text)]
+        parts = []
+        for mark, end in zip(marks, ends, strict=True):
+            try:
+                parts.append((mark["role"], environment.from_string(text[mark.end() : end].strip())))
+            except jinja2.TemplateSyntaxError as error:
+                line = text[: mark.end()].count("\n") + error.lineno + 1
+                raise JudgingError(f"{path}, line {line}: is not valid Jinja2: {error.message}") from None
+        return cls(Path(path).name, sha256(text), tuple(parts))
+
+    def render(self, request: Mapping[str, Any]) -> tuple[Message, ...]:
+        """The messages for one judge request (a row of ``judge_requests`` as a mapping).
+
+        Raises:
+            JudgingError: the template uses an unknown variable or prints judged text without a filter.
+        """
+        variables = {
+            name: JudgedText(str(value)) if name in JUDGED_FIELDS and value is not None else value
+            for name, value in request.items()
+        }
+        try:
+            return tuple(Message(role, part.render(variables)) for role, part in self.parts)
+        except (jinja2.TemplateError, JudgingError) as error:
+            raise JudgingError(f"prompt template {self.name}: {error}") from error
