@@ -158,6 +158,8 @@ def _label(frame: pd.DataFrame, position: int) -> str:
 def _shown(value: object) -> str:
     if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
         return "(blank)"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

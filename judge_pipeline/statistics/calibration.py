@@ -94,8 +94,8 @@ def squared_gap_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArra
 def ece_debiased(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
     """Root of ``squared_gap_debiased``, 0 where that is negative: ECE_debias of Roelofs et al. (2022).
 
-    A root mean square, in units of probability; eq. 17 is a mean of absolute gaps, never larger over the same bins. 0 says that
-    the gaps are no wider than chance makes them. NaN where no bin holds two attempts.
+    A root mean square, in units of probability; eq. 17 is a mean of absolute gaps, never larger over the same bins.
+    0 says that the gaps are no wider than chance makes them. NaN where no bin holds two attempts.
     """
     root: FloatArray = np.sqrt(np.maximum(squared_gap_debiased(counts, n_bins), 0.0))
     return root
