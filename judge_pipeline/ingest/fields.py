@@ -1,0 +1,63 @@
+"""What a submission's fields are called on pages and in notes, in English, Japanese and a little Russian."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import Literal
+
+FieldName = Literal[
+    "problem_id", "participant", "verdict", "language", "timestamp", "submission_id", "source", "time", "other"
+]
+"""``time`` is a heading that may mean the submission's time or the run's: the value decides. ``other`` is known and of
+no interest here."""
+
+_NAMES: dict[FieldName, str] = {
+    "problem_id": """problem; problem id; problem name; problem title; problem code; problem no; task; task id;
+        task name; question; prob; pid; challenge; 問題; 問題名; 問題id; 問題番号; 問題コード; 課題; 課題名;
+        設問; 題目; 题目; задача""",
+    "participant": """author; user; user id; userid; username; user name; who; participant; participant id;
+        contestant; team; handle; account; submitter; submitted by; coder; party; student; ユーザ; ユーザー;
+        ユーザ名; ユーザー名; ユーザid; ユーザーid; 参加者; 参加者id; 提出者; チーム; チーム名; アカウント;
+        解答者; 回答者; 投稿者; 用户; автор; кто; участник""",
+    "verdict": """verdict; result; status; judgement; judgment; judge; judge status; judge result; outcome;
+        state; final verdict; submission status; submission result; 結果; 判定; 判定結果; ジャッジ; ジャッジ結果;
+        ステータス; 状態; 提出結果; 実行結果; 评测结果; вердикт; результат""",
+    "language": """lang; language; programming language; compiler; lang id; 言語; プログラミング言語; 使用言語;
+        提出言語; 言語名; コンパイラ; 语言; язык""",
+    "timestamp": """submitted; submitted at; submitted on; submitted time; submission time; submission date;
+        submit time; submit date; sent; sent at; when; date; datetime; date time; timestamp; created; created at;
+        submission datetime; 提出日時; 提出時刻; 提出時間; 提出日; 投稿日時; 日時; 送信日時; 提出; 提交时间;
+        отослано; когда; время отправки""",
+    "submission_id": """id; run id; runid; submission id; submission; submission no; submission number;
+        solution id; judge id; judgeid; run; sid; 提出番号; 提出id; 提出 id; 実行番号; ジャッジid; 投稿番号;
+        no""",
+    "source": """source; code; source code; program; solution; submitted code; ソースコード; ソース; コード;
+        プログラム; 提出コード; 解答; 提出ソース""",
+    "time": """time; 時刻; 時間""",
+    "other": """memory; mem; cpu; cpu time; exec time; execution time; run time; runtime; code size; code length;
+        length; size; score; point; points; judged; test; tests; 実行時間; メモリ; 使用メモリ; コード長;
+        コードサイズ; 得点; 点数; 配点; テスト; память; протест""",
+}
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, FieldName]:
+    return {_form(name): field for field, names in _NAMES.items() for name in names.split(";")}
+
+
+@lru_cache(maxsize=4096)
+def field_of(label: str) -> FieldName | None:
+    """The field that a label names: a table's heading, the key of a line ``key: value``; None for other labels."""
+    if len(label) > 60:
+        return None
+    if label.strip() in ("#", "№", "Nº", "No."):
+        return "submission_id"
+    return _table().get(_form(label))
+
+
+def _form(label: str) -> str:
+    plain = unicodedata.normalize("NFKC", label)
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain).casefold()
+    return " ".join(re.sub(r"[^\w]|_", " ", plain).split())

@@ -1,0 +1,189 @@
+"""Raw words of contest sites -> the closed set of verdicts (``tables.VERDICTS``).
+
+Whole words only: "INCORRECT" does not contain "CORRECT", and 不正解 is not 正解. Decorations (test numbers, times,
+"(最新)") are passed over. What is not judged yet is PENDING, even where it shows a verdict so far. A word that is
+not listed here, or in the contest's ``verdict_words``, is UNKNOWN: kept, counted, and never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+MAX_VERDICT_CHARS = 2000
+"""Longer texts are no verdict."""
+
+_WORDS: dict[str, str] = {
+    "AC": """ac; ok; accepted; accept; correct; correct answer; yes; yes accepted; solved; passed; all passed;
+        success; perfect result; 正解; 正答; 正しい; 受理; アクセプト; 合格; ac 正解; 正解 ac; 通过; 答案正确;
+        正确""",
+    "WA": """wa; wrong answer; wronganswer; wrong; incorrect; incorrect answer; not accepted; not correct;
+        failed; no wrong answer; no output; wrong output; 不正解; 誤答; 間違い; 誤り; 答えが違う; 出力が違う;
+        不正解 wa; wa 不正解; 答案错误""",
+    "TLE": """tle; tl; time limit exceeded; time limit exceed; timelimit exceeded; timelimit; time limit;
+        timeout; timed out; time limit error; no time limit exceeded; time exceeded; idleness limit exceeded;
+        ile; 実行時間制限超過; 時間制限超過; 時間超過; タイムアウト; 実行時間超過; 実行時間オーバー; 運行超时;
+        运行超时""",
+    "MLE": """mle; ml; memory limit exceeded; memory limit exceed; memorylimit; memory limit;
+        no memory limit exceeded; メモリ制限超過; メモリ超過; メモリ制限オーバー; メモリ使用量超過; 内存超限""",
+    "RE": """re; rte; runtime error; run time error; runtimeerror; run error; runtime errored; execution error;
+        abnormal termination; crash; crashed; segmentation fault; no runtime error; no run time error; nzec;
+        sigsegv; sigabrt; sigfpe; 実行時エラー; ランタイムエラー; 実行エラー; 异常终止; 运行时错误""",
+    "CE": """ce; compilation error; compile error; compiler error; compilation failed; compile failed;
+        compileerror; compilationerror; compiler errored; no compile error; no compilation error;
+        コンパイルエラー; コンパイル失敗; 编译错误""",
+    "PE": """pe; ape; presentation error; output format error; format error; no presentation error;
+        no output format error; presentation errored; 出力形式エラー; 出力フォーマットエラー;
+        プレゼンテーションエラー; 表示エラー; 出力形式誤り; 格式错误""",
+    "OLE": """ole; output limit exceeded; output limit exceed; output limit; outputlimit; outputlimit exceeded;
+        no output limit exceeded; 出力制限超過; 出力サイズ制限超過; 出力超過; 输出超限""",
+    "IE": """ie; internal error; system error; judge error; judging error; judgement failed; denial of judgement;
+        security violated; security violation; 内部エラー; システムエラー; ジャッジエラー; ジャッジ側エラー;
+        系统错误""",
+    "PARTIAL": """partial; partially accepted; partially correct; partial score; partial points;
+        partially solved; partly accepted; partly correct; partial result; 部分点; 部分正解; 部分的に正解;
+        部分正确""",
+    "SKIPPED": """skipped; ignored; cancelled; canceled; no too late; too late; 無視; スキップ; 対象外; 取り消し;
+        キャンセル; 无效""",
+    "HACKED": """hacked; successfully hacked; challenged; ハック; ハックされました; 撃墜; 被hack""",
+    "PENDING": """wj; wr; pending; waiting; waiting for judging; waiting for judge; waiting for rejudging;
+        waiting for re judging; waiting judge; waiting judging; judging; rejudging; re judging; being judged;
+        not judged; not judged yet; not yet judged; unjudged; to be judged; in queue; queued; queue; queuing;
+        queueing; running; running tests; compiling; testing; in progress; processing; submitted; new; received;
+        started; frozen; pretests passed; ジャッジ待ち; ジャッジ中; リジャッジ待ち; リジャッジ中; 待機中;
+        採点待ち; 採点中; 判定待ち; 判定中; 実行中; 実行待ち; コンパイル中; 未採点; 未判定; 審査中; 審査待ち;
+        処理中; 等待评测; 评测中; 等待中""",
+}
+
+_COUNTED_AS = {
+    "ile": "idleness limit exceeded counts as TLE",
+    "idleness limit exceeded": "idleness limit exceeded counts as TLE",
+    "no output": "no output counts as WA",
+    "security violated": "a security violation counts as IE",
+    "security violation": "a security violation counts as IE",
+}
+"""Listed words whose place in the closed set is a convention, with what to say about it."""
+
+_LABELS = frozenset((
+    "verdict", "result", "status", "judge", "judgement", "judgment", "answer", "final", "the", "is", "was",
+    "your", "solution", "submission", "outcome", "結果", "判定", "ステータス", "状態", "ジャッジ結果",
+    "判定結果", "提出結果", "です", "でした", "みなし",
+))  # fmt: skip
+"""Words that may stand before or behind a verdict and say nothing about it."""
+
+_NEGATIONS = frozenset((
+    "not", "no", "non", "in", "un", "yet", "never", "nobody", "nothing", "without", "ない", "不", "未", "非",
+))  # fmt: skip
+
+_RATIO = re.compile(r"^\(?\s*\d{1,6}\s*/\s*\d{1,6}\s*\)?")
+_TOKEN = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
+_ASIDE = re.compile(r"[(\[{【〔「『<][^()\[\]{}【】〔〕「」『』<>]*[)\]}】〕」』>]")
+
+
+def read_verdict(raw: str | None, extra: Mapping[str, str]) -> tuple[str, str | None]:
+    """The verdict that the raw words mean.
+
+    Args:
+        raw: the words as printed, or None where the artifact holds none.
+        extra: the contest's own words (``verdict_words`` of contest.yaml), which go before the built-in ones; compared
+            without regard to case, width, punctuation and spacing.
+
+    Returns:
+        The verdict in the closed set, and a note where there is something to say: a verdict shown before judging has
+        ended, a word that is not listed, a word whose place is a convention.
+    """
+    if raw is None or not raw.strip():
+        return "UNKNOWN", "no verdict found"
+    if len(raw) > MAX_VERDICT_CHARS:
+        return "UNKNOWN", f"the verdict's text has {len(raw)} characters, which is no verdict"
+    shown = unicodedata.normalize("NFKC", raw).strip()
+    literal = {_literal(word): verdict for word, verdict in extra.items()}
+    if _literal(shown) in literal:
+        return literal[_literal(shown)], None
+    # A word that is told from others by its digits or signs alone ("40 points", "-") is compared as it stands only.
+    own = {_phrase(word): verdict for word, verdict in extra.items() if not re.search(r"\d", word) and _phrase(word)}
+    if _RATIO.match(shown):
+        return _still_judging(shown)
+    found = _listed(_phrase(shown), own) or _listed(_phrase(_ASIDE.sub(" ", shown)), own)
+    if found is None:
+        return "UNKNOWN", f"verdict word {' '.join(raw.split())[:80]!r} is not listed"
+    word, verdict = found
+    return verdict, _COUNTED_AS.get(" ".join(word))
+
+
+def _still_judging(shown: str) -> tuple[str, str]:
+    """``3/12`` and ``7/31 TLE``: tests done of all tests; what follows is the verdict so far."""
+    rest = _phrase(_RATIO.sub("", shown, count=1))
+    so_far = _listed(rest, {}) if rest else None
+    note = "judging has not ended"
+    return "PENDING", f"{note}, so far {so_far[1]}" if so_far and so_far[1] != "PENDING" else note
+
+
+def _literal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _phrase(text: str) -> tuple[str, ...]:
+    """The words of a text: lower case, one width, without punctuation and numbers; scripts are told apart."""
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    tokens: list[str] = []
+    for token in _TOKEN.findall(plain):
+        if token.isdigit():
+            continue
+        tokens.extend(_by_script(token))
+    return tuple(tokens)
+
+
+def _by_script(token: str) -> list[str]:
+    """``ac正解`` as ``ac``, ``正解``."""
+    parts: list[str] = []
+    for char in token:
+        if parts and (char < "\u0250") == (parts[-1][-1] < "\u0250"):
+            parts[-1] += char
+        else:
+            parts.append(char)
+    return parts
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[dict[tuple[str, ...], str], int]:
+    """Phrase -> verdict, and the length of the longest phrase."""
+    table = {_phrase(word): verdict for verdict, words in _WORDS.items() for word in words.split(";")}
+    return table, max(map(len, table))
+
+
+def _listed(words: tuple[str, ...], own: Mapping[tuple[str, ...], str]) -> tuple[tuple[str, ...], str] | None:
+    """The listed phrase with which the words begin, after labels; the longest one wins.
+
+    Words behind it are decoration ("on test 3"); words before it that are no labels make it unlisted, since they may
+    turn its meaning ("not", "expected", the name of something else). Two phrases that disagree are unlisted too,
+    unless the one says only that judging goes on.
+    """
+    table, longest = _table()
+    longest = max([longest, *map(len, own)])
+    start = 0
+    while start < len(words):
+        for length in range(min(longest, len(words) - start), 0, -1):
+            phrase = words[start : start + length]
+            verdict = own.get(phrase) or table.get(phrase)
+            if verdict is not None:
+                return _unless_turned(phrase, verdict, words[start + length :])
+        if words[start] not in _LABELS:
+            return None
+        start += 1
+    return None
+
+
+def _unless_turned(phrase: tuple[str, ...], verdict: str, rest: tuple[str, ...]) -> tuple[tuple[str, ...], str] | None:
+    """The verdict, unless what follows it says otherwise."""
+    table, _ = _table()
+    if verdict != "AC":
+        return phrase, verdict
+    if any(word in _NEGATIONS for word in rest):
+        return None
+    others = {table[(word,)] for word in rest if (word,) in table} - {"AC"}
+    if not others:
+        return phrase, verdict
+    return (phrase, "PENDING") if others == {"PENDING"} else None
