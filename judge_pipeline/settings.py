@@ -75,6 +75,11 @@ class Price(_Model):
     input_usd_per_million_tokens: float = Field(ge=0, description="Price of prompt tokens")
     output_usd_per_million_tokens: float = Field(ge=0, description="Price of answer tokens, thinking included")
 
+    def cost_usd(self, tokens_in: int, tokens_out: int) -> float:
+        """What so many tokens cost, in US dollars."""
+        millions = tokens_in * self.input_usd_per_million_tokens + tokens_out * self.output_usd_per_million_tokens
+        return millions / 1_000_000.0
+
 
 class Limits(_Model):
     """How hard a judge may be asked, and how often again."""
@@ -85,6 +90,13 @@ class Limits(_Model):
     backoff_seconds: float = Field(default=1.0, ge=0, description="Wait after the first failed try; doubles each time")
     max_backoff_seconds: float = Field(default=60.0, ge=0, description="Longest wait between tries")
     sleep_seconds: float = Field(default=0.0, ge=0, description="Pause after each call (SLEEP_SECONDS of Table III)")
+
+
+_NOT_PARAMETERS = {
+    "api_base", "api_key", "base_url", "extra_headers", "headers", "max_retries", "messages", "mock_response", "model",
+    "n", "num_retries", "response_format", "stream", "timeout",
+}  # fmt: skip
+"""Keys that ``parameters`` may not hold: identity, secrets and retries are said elsewhere."""
 
 
 class LitellmJudge(_Judge):
@@ -101,6 +113,24 @@ class LitellmJudge(_Judge):
     send_schema: bool | None = Field(default=None, description="Send the JSON schema; null: ask litellm")
     limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
     price: Price | None = Field(default=None, description="Price; null: litellm's table")
+
+    @field_validator("base_url")
+    @classmethod
+    def _plain_url(cls, value: str | None) -> str | None:
+        if value is not None and not re.fullmatch(r"https?://[^/@\s]+(/[^@\s?]*)?", value):
+            raise ValueError(
+                "must be an http(s) URL such as http://127.0.0.1:8000/v1, without user, password or query; a key "
+                "belongs in the environment variable that api_key_env names"
+            )
+        return value
+
+    @field_validator("parameters")
+    @classmethod
+    def _only_parameters_of_the_model(cls, value: dict[str, Any]) -> dict[str, Any]:
+        taken = sorted(_NOT_PARAMETERS & value.keys())
+        if taken:
+            raise ValueError(f"cannot hold {', '.join(taken)}: the settings beside it, or judging itself, say these")
+        return value
 
     def missing_key(self, environment: Mapping[str, str]) -> str | None:
         """The unset variable that ``api_key_env`` names, if any."""

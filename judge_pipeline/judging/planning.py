@@ -98,14 +98,7 @@ def _cost(settings: LitellmJudge | EmbeddedJudge, tokens_in: int, tokens_out: in
     if isinstance(settings, EmbeddedJudge):
         return 0.0
     price = settings.price or listed_price(settings.model)
-    return None if price is None else cost_usd(price, tokens_in, tokens_out)
-
-
-def cost_usd(price: Price, tokens_in: int, tokens_out: int) -> float:
-    """What so many tokens cost, in US dollars."""
-    return (
-        tokens_in * price.input_usd_per_million_tokens + tokens_out * price.output_usd_per_million_tokens
-    ) / 1_000_000.0
+    return None if price is None else price.cost_usd(tokens_in, tokens_out)
 
 
 def listed_price(model: str) -> Price | None:

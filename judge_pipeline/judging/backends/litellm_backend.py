@@ -1,0 +1,164 @@
+"""Any provider, or any OpenAI-compatible server, through litellm."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judge_pipeline.judging.answer import Judgment, json_schema
+from judge_pipeline.judging.backends.base import Reply
+from judge_pipeline.judging.failures import CallFailedError, Failure
+from judge_pipeline.judging.request import Call, Message, canonical_json
+from judge_pipeline.settings import LitellmJudge, Price
+
+NO_KEY = "no-key-needed"
+"""Sent to a server of one's own that needs no key: without it, OPENAI_API_KEY would be sent there."""
+
+_LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
+
+
+def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
+    """The call that asks this judge with these messages. Does not load litellm."""
+    parameters = dict(settings.parameters)
+    if settings.max_output_tokens is not None:
+        parameters["max_tokens"] = settings.max_output_tokens
+    return Call(
+        model=settings.model,
+        base_url=settings.base_url,
+        parameters=parameters,
+        messages=messages,
+        schema=None if settings.send_schema is False else json_schema(Judgment),
+        send_schema=settings.send_schema,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Sendable:
+    """What of a call's parameters the model takes."""
+
+    kept: Mapping[str, Any]
+    dropped: Mapping[str, Any]
+    sends_schema: bool
+
+
+class LitellmBackend:
+    """Asks through litellm. The key is read once from the environment, passed on, and neither kept nor logged."""
+
+    def __init__(self, api_key: str | None, price: Price | None, timeout_seconds: float) -> None:
+        self._api_key = api_key
+        self._price = price
+        self._timeout_seconds = timeout_seconds
+        self._sendable: dict[str, _Sendable] = {}
+        self.notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> LitellmBackend:
+        """The backend of a judge, with the key that its settings name."""
+        key = environment.get(settings.api_key_env) if settings.api_key_env else None
+        if key is None and settings.base_url is not None:
+            key = NO_KEY
+        return cls(key, settings.price, settings.limits.timeout_seconds)
+
+    async def open(self) -> None:
+        """Load litellm, in a thread, so that the event loop can be cancelled meanwhile."""
+        from judge_pipeline.judging.backends.litellm_client import load_litellm
+
+        await asyncio.to_thread(load_litellm)
+
+    async def close(self) -> None:
+        """Close litellm's connections."""
+        from judge_pipeline.judging.backends.litellm_client import close_clients
+
+        await close_clients()
+
+    async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
+        """One try; see ``AskedBackend.ask``."""
+        from judge_pipeline.judging.backends.litellm_client import complete, request_id_of, usage_of
+
+        sendable = self._prepare(call)
+        parameters = dict(sendable.kept)
+        if max_output_tokens is not None:
+            name = next((name for name in _LIMIT_NAMES if name in parameters), "max_tokens")
+            parameters[name] = max_output_tokens
+        arguments = parameters | {
+            "model": call.model,
+            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
+            "timeout": self._timeout_seconds,
+        }
+        if call.base_url is not None:
+            arguments["base_url"] = call.base_url
+        if self._api_key is not None:
+            arguments["api_key"] = self._api_key
+        if sendable.sends_schema:
+            arguments["response_format"] = _response_format(call.schema)
+        reply = await complete(**arguments)
+        choice = reply.choices[0]
+        tokens_in, tokens_out, tokens_reasoning = usage_of(reply)
+        return Reply(
+            text=choice.message.content,
+            finish_reason=choice.finish_reason,
+            refusal=getattr(choice.message, "refusal", None),
+            model=reply.model,
+            provider_request_id=request_id_of(reply),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            tokens_reasoning=tokens_reasoning,
+            cost_usd=self._cost(reply, tokens_in, tokens_out),
+            sent={"parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema},
+        )
+
+    def _prepare(self, call: Call) -> _Sendable:
+        """What of the call can be sent to its model, found out once."""
+        key = canonical_json([call.model, call.base_url, call.parameters, call.schema is None, call.send_schema])
+        if key not in self._sendable:
+            self._sendable[key] = self._find_sendable(call)
+            dropped = self._sendable[key].dropped
+            if dropped:
+                shown = ", ".join(f"{name}={value!r}" for name, value in dropped.items())
+                self.notes = (*self.notes, f"{call.model} does not take {shown}: not sent")
+        return self._sendable[key]
+
+    def _find_sendable(self, call: Call) -> _Sendable:
+        from judge_pipeline.judging.backends.litellm_client import load_litellm
+
+        litellm = load_litellm()
+        try:
+            model, provider, _, _ = litellm.get_llm_provider(call.model, api_base=call.base_url)
+        except Exception as error:  # noqa: BLE001  a model name that litellm cannot place
+            raise CallFailedError(
+                Failure(
+                    "configuration",
+                    f"litellm does not know the provider of {call.model!r} ({error}); write it as provider/model, for "
+                    "example openai/gpt-4.1",
+                )
+            ) from None
+        dropped = {
+            name: value for name, value in call.parameters.items() if not _takes(litellm, model, provider, name, value)
+        }
+        kept = {name: value for name, value in call.parameters.items() if name not in dropped}
+        supported = bool(litellm.supports_response_schema(model=model, custom_llm_provider=provider))
+        sends_schema = call.schema is not None and (supported if call.send_schema is None else call.send_schema)
+        return _Sendable(kept, dropped, sends_schema)
+
+    def _cost(self, reply: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        if tokens_in is None or tokens_out is None:
+            return None
+        if self._price is not None:
+            return self._price.cost_usd(tokens_in, tokens_out)
+        cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
+        return None if cost is None else float(cost)
+
+
+def _takes(litellm: Any, model: str, provider: str, name: str, value: Any) -> bool:
+    """Whether the model takes the parameter with this value: gpt-5 takes a temperature, but not 0."""
+    try:
+        litellm.get_optional_params(model=model, custom_llm_provider=provider, drop_params=False, **{name: value})
+    except litellm.UnsupportedParamsError:
+        return False
+    return True
+
+
+def _response_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}

@@ -1,0 +1,97 @@
+"""litellm, kept on a short lead: loaded when first needed, offline, quiet, without retries of its own."""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import cache
+from typing import Any
+
+from judge_pipeline.judging.backends.provider_errors import classify
+from judge_pipeline.judging.failures import CallFailedError, Failure
+
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
+
+
+@cache
+def load_litellm() -> Any:
+    """The litellm module (seconds of processor time at first)."""
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise it fetches its price table over the network
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.turn_off_message_logging = True
+    litellm.drop_params = False
+    litellm.num_retries = None
+    litellm.telemetry = False
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.CRITICAL + 1)  # its errors arrive as exceptions; its log lines may quote requests
+        logger.propagate = False
+    return litellm
+
+
+async def complete(**arguments: Any) -> Any:
+    """One chat completion.
+
+    Raises:
+        CallFailedError: the call failed, with its class; or the reply holds no choice, or several that differ.
+    """
+    litellm = load_litellm()
+    try:
+        reply = await litellm.acompletion(**arguments, num_retries=0, max_retries=0, stream=False)
+    except Exception as error:  # noqa: BLE001  whatever a provider's adapter raises is this try's failure
+        raise _failed(litellm, error) from None  # the original may quote the key
+    choices = getattr(reply, "choices", None)
+    if not choices:
+        raise CallFailedError(Failure("infrastructure", "the provider's reply holds no choices"))
+    if len({choice.message.content for choice in choices}) > 1:
+        raise CallFailedError(
+            Failure(
+                "infrastructure", f"the provider's reply holds {len(choices)} different choices where one was asked"
+            )
+        )
+    return reply
+
+
+def _failed(litellm: Any, error: Exception) -> CallFailedError:
+    text = f"{type(error).__name__}: {error}"
+    if isinstance(error, litellm.ContextWindowExceededError):
+        return CallFailedError(Failure("too_long", text))
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return CallFailedError(Failure("refusal", text))
+    if isinstance(error, litellm.UnsupportedParamsError) or "LLM Provider NOT provided" in text:
+        return CallFailedError(Failure("configuration", text))
+    status = getattr(error, "status_code", None)
+    headers = getattr(error, "litellm_response_headers", None)
+    body = getattr(error, "body", None)
+    code = body.get("code") if isinstance(body, dict) else None
+    return classify(
+        status if isinstance(status, int) else None,
+        f"{text} ({code})" if code else text,
+        dict(headers) if headers else None,
+    )
+
+
+async def close_clients() -> None:
+    """Close the connections that litellm keeps for this event loop."""
+    await load_litellm().close_litellm_async_clients()
+
+
+def usage_of(reply: Any) -> tuple[int | None, int | None, int | None]:
+    """Tokens in, out, and of those thinking. litellm writes 0 where the provider gave no usage: that is unknown."""
+    usage = getattr(reply, "usage", None)
+    tokens_in = getattr(usage, "prompt_tokens", None)
+    if usage is None or not tokens_in:
+        return None, None, None
+    details = getattr(usage, "completion_tokens_details", None)
+    return int(tokens_in), int(usage.completion_tokens), getattr(details, "reasoning_tokens", None)
+
+
+def request_id_of(reply: Any) -> str | None:
+    """The provider's id of the request, else of the reply."""
+    headers = (getattr(reply, "_hidden_params", None) or {}).get("additional_headers") or {}
+    for name in ("llm_provider-x-request-id", "llm_provider-request-id"):
+        if headers.get(name):
+            return str(headers[name])
+    return str(reply.id) if getattr(reply, "id", None) else None

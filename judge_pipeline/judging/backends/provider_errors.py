@@ -1,0 +1,95 @@
+"""What a provider's error means: its failure class, and how long the provider asked to wait. Pure functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass
+from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS
+
+_TEXT_CHARS = 1500
+
+_SPENT = re.compile(
+    r"insufficient[_ ](quota|balance|credits?|funds)|credit balance|out of credits?|billing|payment required"
+    r"|hard[_ ]limit|spend(ing)? limit|per[_ -]?day|daily|per[_ -]?month|monthly",
+    re.IGNORECASE,
+)
+_EXCEEDED_QUOTA = re.compile(r"exceeded your current quota", re.IGNORECASE)
+_PER_MINUTE = re.compile(r"per[_ -]?minute|requests per min|tokens per min|\b[rt]pm\b", re.IGNORECASE)
+_TOO_LONG = re.compile(
+    r"context[_ ](length|window|size)|maximum context|prompt is too long|input (token count|is too long)"
+    r"|too many tokens",
+    re.IGNORECASE,
+)
+_DECLINED = re.compile(r"content[_ ](policy|filter)|safety|responsible ai|flagged", re.IGNORECASE)
+_RETRY_DELAY = re.compile(r"""["']?retry_?delay["']?\s*:\s*["']?(\d+(?:\.\d+)?)s""", re.IGNORECASE)
+_ORDINARY = {404: "configuration", 401: "authentication", 403: "authentication", 402: "quota"}
+
+
+def classify(
+    status: int | None, text: str, headers: Mapping[str, str] | None = None, *, now: datetime | None = None
+) -> CallFailedError:
+    """The failure behind an HTTP status and an error text; a missing status means that no reply came.
+
+    A 429 is a rate limit, which waiting heals, or a spent quota, which it does not: the words of the error, and a
+    wait longer than ``LONGEST_RETRY_AFTER_SECONDS``, tell them apart.
+    """
+    text = text[:_TEXT_CHARS]
+    retry_after = retry_after_seconds(headers or {}, text, now or datetime.now(UTC))
+    failure_class = _class_of(status, text, retry_after)
+    return CallFailedError(Failure(failure_class, text), retry_after if failure_class != "quota" else None)
+
+
+def _class_of(status: int | None, text: str, retry_after: float | None) -> FailureClass:
+    if status == 429:
+        return "quota" if _is_spent(text, retry_after) else "rate_limit"
+    if status in _ORDINARY:
+        return _ORDINARY[status]  # type: ignore[return-value]
+    if status in (400, 413, 422):
+        if _TOO_LONG.search(text) or status == 413:
+            return "too_long"
+        if _DECLINED.search(text):
+            return "refusal"
+        return "quota" if _SPENT.search(text) else "rejected"
+    return "infrastructure"
+
+
+def _is_spent(text: str, retry_after: float | None) -> bool:
+    if retry_after is not None and retry_after > LONGEST_RETRY_AFTER_SECONDS:
+        return True
+    if _SPENT.search(text):
+        return True
+    return bool(_EXCEEDED_QUOTA.search(text)) and retry_after is None and not _PER_MINUTE.search(text)
+
+
+def retry_after_seconds(headers: Mapping[str, str], text: str, now: datetime) -> float | None:
+    """Seconds that the provider asked to wait: Retry-After-Ms, Retry-After (seconds or a date), or Google's retryDelay.
+
+    None where it did not say, or said nothing that can be read.
+    """
+    lower = {str(name).lower(): str(value) for name, value in headers.items()}
+    milliseconds = _number(lower.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000.0
+    value = lower.get("retry-after")
+    seconds = _number(value)
+    if seconds is not None:
+        return seconds
+    if value is not None:
+        try:
+            until = parsedate_to_datetime(value)
+        except ValueError:
+            return None
+        until = until if until.tzinfo else until.replace(tzinfo=UTC)
+        return max(0.0, (until - now).total_seconds())
+    delay = _RETRY_DELAY.search(text)
+    return float(delay[1]) if delay else None
+
+
+def _number(value: str | None) -> float | None:
+    if value is None or not re.fullmatch(r"\s*\d{1,9}(\.\d*)?\s*", value):
+        return None
+    return float(value)
