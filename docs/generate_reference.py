@@ -1,0 +1,148 @@
+"""Writes the reference pages that follow from the code: tables, configuration, command line.
+
+    .venv/bin/python docs/generate_reference.py           write them
+    .venv/bin/python docs/generate_reference.py --check   exit 1 where one is out of date
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import BaseModel
+
+from judge_pipeline import settings, tables
+from judge_pipeline.cli.main import cli
+
+HERE = Path(__file__).resolve().parent / "reference"
+_MADE = "<!-- Made by docs/generate_reference.py from the code: do not edit. -->\n\n"
+
+
+def tables_page() -> str:
+    """Every table with its columns."""
+    parts = [
+        "# Tables\n\nEvery table of the graph, as Parquet in `var/tables/<table>/`. The key is what is unique; a null "
+        "is a value that does not exist or is not known, and a reason stands beside it where the table has one.\n"
+    ]
+    for table in tables.ALL_TABLES:
+        parts.append(f"\n## {table.name}\n\n{table.description} Key: {', '.join(f'`{name}`' for name in table.key)}.\n\n")
+        parts.append("| column | kind | null | values | what it holds |\n|---|---|---|---|---|\n")
+        parts += [
+            f"| `{c.name}` | {c.kind} | {'yes' if c.nullable else 'no'} | {_values(c)} | {_cell(c.description)} |\n"
+            for c in table.columns
+        ]
+        if table.open_prefix:
+            parts.append(f"| `{table.open_prefix}...` | float | yes |  | {_cell(table.open_description)} |\n")
+    return _MADE + "".join(parts)
+
+
+def configuration_page() -> str:
+    """Every setting with its meaning and default."""
+    parts = [
+        "# Configuration\n\nWhat a team edits, in `assets_config/`. A wrong file is refused with its name, the line, "
+        "the key and the remedy.\n\n## judges.yaml\n\n`judges:` maps a judge's name to its settings; `backend` says "
+        "which of the following it is.\n"
+    ]
+    for model in (settings.LitellmJudge, settings.EmbeddedJudge, settings.RecordedJudge, settings.BaselineJudge):
+        parts.append(f"\n### backend: {_backend(model)}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+    parts.append("\n## Parts of a judge's settings\n")
+    for model in (settings.Scope, settings.Limits, settings.Price):
+        parts.append(f"\n### {model.__name__.lower()}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+    parts.append(
+        "\n## contests.yaml and contest.yaml\n\n`assets_config/contests.yaml` holds the defaults; a contest's own "
+        "`contest.yaml` may set any of the same keys.\n\n" + _settings_table(settings.ContestSettings)
+    )
+    parts.append(f"\n### split\n\n{_doc(settings.SplitRatios)}\n\n{_settings_table(settings.SplitRatios)}")
+    parts.append(
+        "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
+        "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"
+        "| `JUDGE_PIPELINE_OUT` | where to write; else `var/` in the workspace |\n"
+        "| what a judge's `api_key_env` names | its key; never stored, never logged |\n"
+    )
+    return _MADE + "".join(parts)
+
+
+def command_line_page() -> str:
+    """The help of every command."""
+    parts = ["# Command line\n\nExit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong.\n"]
+    for path, command in _commands(cli, "judge-pipeline"):
+        context = click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
+        parts.append(f"\n## {path}\n\n```text\n{command.get_help(context)}\n```\n")
+    return _MADE + "".join(parts)
+
+
+PAGES = {"tables.md": tables_page, "configuration.md": configuration_page, "command-line.md": command_line_page}
+
+
+def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
+    yield path, group
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from _commands(command, f"{path} {name}")
+        elif command is not None:
+            yield f"{path} {name}", command
+
+
+def _settings_table(model: type[BaseModel]) -> str:
+    rows = [
+        f"| `{name}` | {_default(field)} | {_cell(field.description or '')} |\n"
+        for name, field in model.model_fields.items()
+        if name != "backend"
+    ]
+    return "| key | default | meaning |\n|---|---|---|\n" + "".join(rows)
+
+
+def _default(field: Any) -> str:
+    if field.is_required():
+        return "required"
+    value = field.get_default(call_default_factory=True)
+    if isinstance(value, BaseModel):
+        changed = value.model_dump(exclude_defaults=True)
+        return f"`{changed}`" if changed else "see below"
+    return "null" if value is None else f"`{list(value) if isinstance(value, tuple) else value}`"
+
+
+def _values(column: tables.Column) -> str:
+    if column.allowed:
+        return " ".join(f"`{value}`" for value in column.allowed)
+    low = f"≥ {column.low:g}" if column.low is not None else ""
+    high = f"≤ {column.high:g}" if column.high is not None else ""
+    return " ".join(filter(None, (low, high)))
+
+
+def _backend(model: type[BaseModel]) -> str:
+    return str(model.model_fields["backend"].annotation.__args__[0])  # type: ignore[union-attr]
+
+
+def _doc(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").split())
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def main() -> int:
+    """Write the pages, or with --check say which are out of date."""
+    check = "--check" in sys.argv[1:]
+    stale = []
+    for name, page in PAGES.items():
+        text = page()
+        file = HERE / name
+        if not file.is_file() or file.read_text(encoding="utf-8") != text:
+            stale.append(name)
+            if not check:
+                file.parent.mkdir(exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+    if check and stale:
+        print(f"out of date: {', '.join(stale)}; run 'make docs'")
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
