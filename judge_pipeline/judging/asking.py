@@ -198,8 +198,8 @@ class Asking:
         """One call, written down; its failure if it has one, and how long the provider asked to wait."""
         manner = self._manner
         reply, retry_after = None, None
-        await self._in_flight.acquire()
-        started_at, started = utc_now(), manner.timing.monotonic()
+        started = await self._in_flight.acquire()
+        started_at = utc_now()
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
             async with asyncio.timeout(manner.limits.timeout_seconds):
@@ -212,7 +212,7 @@ class Asking:
             retry_after = error.retry_after_seconds
             outcome = Failure(error.failure.failure_class, manner.scrubber.error(error.failure.text))
             if outcome.failure_class == "rate_limit":
-                self._in_flight.rate_limited(retry_after)
+                self._in_flight.rate_limited(started, retry_after)
         except Exception as error:
             outcome = Failure("infrastructure", manner.scrubber.error(f"{type(error).__name__}: {error}"))
             raise  # a defect of the backend, not of this attempt
@@ -268,8 +268,9 @@ class Asking:
             key: manner.scrubber.answer(value) if isinstance(value, str) else value
             for key, value in outcome.value.model_dump(mode="json").items()
         }
+        repair = "; ".join(filter(None, (attempt.re_ask_in_words(), outcome.repair))) or None
         judgment = StoredJudgment(
-            manner.judge, task.request_hash, task.attempt_id, answer, outcome.repair, got.model, latency_ms
+            manner.judge, task.request_hash, task.attempt_id, answer, repair, got.model, latency_ms
         )
         return Record(attempt.request, call, judgment)
 
@@ -294,6 +295,10 @@ class _Attempt:
         return failure.failure_class == "invalid" or (
             failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
         )
+
+    def re_ask_in_words(self) -> str | None:
+        """For the judgment's row: that it was asked again, and why."""
+        return None if self.re_asked_for is None else f"asked again ({self.re_asked_for[:200]})"
 
     def re_ask(self, failure: Failure, answer_limit: int | None) -> None:
         """Make the next try carry the wrong answer and what is wrong with it."""

@@ -258,7 +258,7 @@ def _asked(
         _failures([(a, failed[h]) for a, h in prepared.hash_of.items() if h in failed]),
         n_in_scope=len(scope),
         n_from_checkpoint=sum(hash_ in before for hash_ in prepared.hash_of.values()),
-        n_asked=0 if missing_key else len(to_ask),
+        n_asked=len(to_ask) - sum(f.n_tries == 0 for f in failed.values()),
         n_calls=total.n_calls,
         tokens_in=total.tokens_in,
         tokens_out=total.tokens_out,

@@ -56,17 +56,18 @@ class InFlight:
         self._under_way = 0
         self._probing = True
         self._closed_until = 0.0
+        self._narrowed_at = float("-inf")
         self._changed = asyncio.Condition()
 
-    async def acquire(self) -> None:
-        """Wait until a further call may start."""
+    async def acquire(self) -> float:
+        """Wait until a further call may start; returns when it starts, on the monotonic clock."""
         while True:
             async with self._changed:
                 await self._changed.wait_for(lambda: self._under_way < int(self.window))
                 wait = self._closed_until - self._timing.monotonic()
                 if wait <= 0:
                     self._under_way += 1
-                    return
+                    return self._timing.monotonic()
             await self._timing.sleep(wait)
 
     async def release(self) -> None:
@@ -82,9 +83,14 @@ class InFlight:
             self._probing = False
             self._changed.notify_all()
 
-    def rate_limited(self, retry_after_seconds: float | None) -> None:
-        """The provider said that it is asked too often."""
-        self.window = max(1.0, self.window / 2.0)
+    def rate_limited(self, started: float, retry_after_seconds: float | None) -> None:
+        """The provider said of a call that started then that it is asked too often.
+
+        Calls that were under way when the window was last halved say nothing new, and do not halve it again.
+        """
         self._probing = False
+        if started > self._narrowed_at:
+            self.window = max(1.0, self.window / 2.0)
+            self._narrowed_at = self._timing.monotonic()
         if retry_after_seconds is not None:
             self._closed_until = max(self._closed_until, self._timing.monotonic() + retry_after_seconds)

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.engine import JudgingContext, Prepared, Settings, prepare
+from judge_pipeline.judging.engine import Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
 
@@ -36,7 +36,6 @@ class Plan:
         tokens_in: estimated prompt tokens.
         tokens_out: estimated answer tokens.
         cost_usd: estimated US dollars; None where the model has no known price.
-        missing_key: the environment variable that must be set first, if one must.
         basis: what the estimate rests on, in words.
     """
 
@@ -47,22 +46,21 @@ class Plan:
     tokens_in: int
     tokens_out: int
     cost_usd: float | None
-    missing_key: str | None
     basis: str
 
 
 def plan(
-    judge_name: str, settings: Settings, requests: pd.DataFrame, *, checkpoint: Checkpoint, context: JudgingContext
+    judge_name: str, settings: Settings, requests: pd.DataFrame, checkpoint: Checkpoint, prompts_dir: Path
 ) -> Plan:
-    """What :func:`judge_pipeline.judging.engine.judge_requests` would ask, with the same arguments.
+    """What :func:`judge_pipeline.judging.engine.judge_requests` would ask, given the same.
 
     Raises:
         JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
     """
     scope = in_scope(requests, settings.scope)
     if isinstance(settings, (RecordedJudge, BaselineJudge)):
-        return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, None, "no model is asked")
-    prepared = prepare(judge_name, settings, scope, context.prompts_dir)
+        return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, "no model is asked")
+    prepared = prepare(judge_name, settings, scope, prompts_dir)
     stored = checkpoint.answered(judge_name, prepared.first_of)
     to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in stored]
     tokens_in = sum(_prompt_tokens(prepared, hash_) for hash_ in to_ask)
@@ -76,7 +74,6 @@ def plan(
         tokens_in,
         tokens_out,
         _cost(settings, tokens_in, tokens_out) if to_ask else 0.0,
-        settings.missing_key(context.environment) if to_ask else None,
         f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}",
     )
 
