@@ -6,12 +6,13 @@ The order is that of file names, then of each log itself. Prompts are not aligne
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from typing import Literal
 
 import pandas as pd
 
+from judge_pipeline.ingest.chat_formats.chat import NOT_TYPED
+from judge_pipeline.ingest.turns import natural_key
 from judge_pipeline.tables import PARTICIPANT_CONTEXTS
 
 ContextRoles = Literal["prompts", "dialogue"]
@@ -19,23 +20,14 @@ ContextRoles = Literal["prompts", "dialogue"]
 ROLES_OF_CONTEXT: dict[str, tuple[str, ...]] = {"prompts": ("user",), "dialogue": ("user", "assistant")}
 """Whose messages go into Q_u. What tools print and what systems instruct is in neither."""
 
-_DIGITS = re.compile(r"([0-9]+)")
-
-
-def natural_key(name: str) -> tuple[tuple[tuple[int, str], ...], str]:
-    """A sort key for file names as people number them: ``log2`` comes before ``log10``; ties by the exact name."""
-    parts = tuple(
-        (len(part.lstrip("0")), part.lstrip("0")) if i % 2 else (0, part) for i, part in enumerate(_DIGITS.split(name))
-    )
-    return parts, name
-
 
 def participant_contexts(
     prompt_logs: pd.DataFrame, participants: Iterable[str], *, roles: ContextRoles
 ) -> pd.DataFrame:
     """Q_u of each participant: their messages in order, each under a separator.
 
-    The order is: path (numbers in names by value), conversation, place in the conversation. A separator names the
+    The order is: path (numbers in names by value), conversation, place in the conversation. Messages without text, and
+    those that a client wrote in the participant's place, are left out. A separator names the
     log within the participant's folder, the conversation where the log holds several, the message's place, and, in a
     dialogue, who speaks. It is made from names and places only, never from what was said.
 
@@ -61,7 +53,7 @@ def participant_contexts(
 
 def _context(participant: str, rows: list[dict[str, object]], wanted: tuple[str, ...]) -> dict[str, object]:
     several = {path for path, names in _conversations(rows).items() if len(names) > 1}
-    used = [row for row in rows if row["role"] in wanted and str(row["text"]).strip()]
+    used = [row for row in rows if row["role"] in wanted and str(row["text"]).strip() and not _is_client_text(row)]
     used.sort(key=lambda row: (natural_key(str(row["path"])), natural_key(str(row["conversation"])), row["order"]))
     text = "\n\n".join(f"{_separator(row, row['path'] in several, len(wanted) > 1)}\n{row['text']}" for row in used)
     return {
@@ -73,6 +65,11 @@ def _context(participant: str, rows: list[dict[str, object]], wanted: tuple[str,
         "prompt_sha256": hashlib.sha256(text.encode("utf-8")).hexdigest(),
         "reason": None if used else _why_empty(rows, wanted),
     }
+
+
+def _is_client_text(row: dict[str, object]) -> bool:
+    """Whether the log files the message under the participant although a client wrote it."""
+    return NOT_TYPED in str(row["notes"] or "").split("; ")
 
 
 def _conversations(rows: list[dict[str, object]]) -> dict[object, set[object]]:

@@ -5,10 +5,11 @@ import random
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_pipeline.cocreation.contexts import natural_key, participant_contexts
+from judge_pipeline.cocreation.contexts import participant_contexts
+from judge_pipeline.ingest.chat_formats.chat import NOT_TYPED
 from judge_pipeline.tables import PROMPT_LOGS
 
 
@@ -88,11 +89,15 @@ def test_unknown_roles_are_refused() -> None:
         participant_contexts(logs(), ["E1"], roles="everything")  # type: ignore[arg-type]
 
 
-def test_natural_order_of_names() -> None:
-    names = ["b", "a10", "a2", "a02", "a", "a2b", "a1" * 5000]
-    assert sorted(names, key=natural_key) == ["a", "a1" * 5000, "a02", "a2", "a2b", "a10", "b"]
+def test_what_a_client_wrote_in_the_participants_place_is_left_out() -> None:
+    clients = message("prompts/E1/a.md", 1, "<command-name>/exit</command-name>")
+    clients["notes"] = f"format: SpecStory history; {NOT_TYPED}"
+    contexts = participant_contexts(logs(clients, message("prompts/E1/a.md", 2, "typed")), ["E1"], roles="prompts")
+    assert contexts["n_messages"][0] == 1
+    assert "/exit" not in contexts["prompt_text"][0]
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(1, 30), st.text(max_size=5)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.cocreation.requests import (
@@ -130,6 +130,7 @@ def test_no_attempts_no_requests() -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
+@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(texts, st.sampled_from(["AC", "WA", "PENDING"]), texts), max_size=8),
     st.integers(1, 50),

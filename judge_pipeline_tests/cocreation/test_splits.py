@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.cocreation.splits import assign_splits, share_out, split_sizes, updated_ledger
@@ -79,6 +79,7 @@ def test_the_draw_is_by_a_hash_of_seed_and_names_that_anyone_can_recompute() -> 
     assert splits["E1", "P4"] == "test"
 
 
+@settings(deadline=None, max_examples=60)
 @given(contests, st.integers(0, 2**40), st.randoms(use_true_random=False))
 def test_totals_are_exact_and_rows_in_any_order_give_the_same(
     groups: dict[tuple[str, str], list[int | None]], seed: int, rng: random.Random
@@ -95,6 +96,7 @@ def test_totals_are_exact_and_rows_in_any_order_give_the_same(
     pd.testing.assert_frame_equal(splits, again)
 
 
+@settings(deadline=None, max_examples=60)
 @given(contests, st.integers(0, 1000))
 def test_each_stratum_is_within_one_of_its_quota(groups: dict[tuple[str, str], list[int | None]], seed: int) -> None:
     splits = assign_splits(attempts_of(groups), seed=seed, val_share=0.2, test_share=0.2)
@@ -106,6 +108,7 @@ def test_each_stratum_is_within_one_of_its_quota(groups: dict[tuple[str, str], l
                 assert abs(held[split, stratum] - Fraction(sizes[split] * n, len(groups))) < 1
 
 
+@settings(deadline=None, max_examples=60)
 @given(contests, contests, st.integers(0, 1000))
 def test_with_a_ledger_nothing_moves_and_new_groups_fill_the_sizes(
     first: dict[tuple[str, str], list[int | None]], more: dict[tuple[str, str], list[int | None]], seed: int
@@ -166,6 +169,7 @@ def test_no_attempts_no_splits() -> None:
     assert assign_splits(attempts_of({}), **SHARES).empty
 
 
+@settings(deadline=None, max_examples=60)
 @given(st.lists(st.tuples(st.fractions(0, 9), st.integers(0, 9)), min_size=1, max_size=5), st.data())
 def test_share_out_is_exact_and_respects_capacity(items: list[tuple[Fraction, int]], data: st.DataObject) -> None:
     weights = {str(i): weight for i, (weight, _) in enumerate(items)}

@@ -1,0 +1,115 @@
+"""What a contest's data hold, in counts: Table I of paper 1, and what that table leaves out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.tables import CONTEST_OVERVIEW, SPLITS
+
+Line = tuple[str, str, Estimate]
+
+
+def contest_overview(
+    attempts: pd.DataFrame,
+    prompt_logs: pd.DataFrame,
+    trajectories: pd.DataFrame,
+    splits: pd.DataFrame,
+    quarantine: pd.DataFrame,
+) -> pd.DataFrame:
+    """The contest's counts: the rows of Table I in its order, then what was undecided, incomplete or set aside.
+
+    A count's ``n`` is how many rows it was counted over (attempts, messages, trajectories, artifacts); accepted and
+    non-accepted attempts are counted over those with a label, the rest being ``n_left_out``. Averages are over
+    trajectories, and undefined where there are none.
+
+    Args:
+        attempts: table ATTEMPTS.
+        prompt_logs: table PROMPT_LOGS.
+        trajectories: table TRAJECTORIES.
+        splits: table SPLIT_ASSIGNMENTS.
+        quarantine: table INGEST_QUARANTINE.
+
+    Returns:
+        Table CONTEST_OVERVIEW; one further row ``language:NAME`` for each language, most used first.
+    """
+    lines = [
+        *_attempt_lines(attempts, trajectories, prompt_logs),
+        *_split_lines(splits),
+        *_turn_lines(trajectories),
+        *_incomplete_lines(attempts, quarantine, prompt_logs),
+        *_language_lines(attempts),
+    ]
+    return CONTEST_OVERVIEW.conform(
+        [{"statistic": statistic, "label": label, **estimate.to_row()} for statistic, label, estimate in lines]
+    )
+
+
+def _attempt_lines(attempts: pd.DataFrame, trajectories: pd.DataFrame, prompt_logs: pd.DataFrame) -> Iterator[Line]:
+    n = len(attempts)
+    undecided = int(attempts["y"].isna().sum())
+    yield "participants", "Participants", _count(attempts["participant"].nunique(), n)
+    yield "problems", "Problems", _count(attempts["problem_id"].nunique(), n)
+    yield "trajectories", "Participant-problem trajectories (u, p)", _count(len(trajectories), n)
+    yield "attempts", "Submission attempts (rows)", _count(n, n)
+    yield "prompt_logs", "Prompt logs", _count(prompt_logs["path"].nunique(), len(prompt_logs))
+    prompts = int((prompt_logs["role"] == "user").sum())
+    yield "prompts", "Prompts in them", _count(prompts, len(prompt_logs))
+    for value, name, label in ((1, "accepted", "Accepted attempts"), (0, "non_accepted", "Non-accepted attempts")):
+        labelled = int((attempts["y"] == value).sum())
+        yield name, label, Estimate(float(labelled), n - undecided, undecided)
+
+
+def _split_lines(splits: pd.DataFrame) -> Iterator[Line]:
+    counts = Counter(splits["split"])
+    for split in SPLITS:
+        yield f"trajectories_{split}", f"{split.capitalize()} trajectories", _count(counts[split], len(splits))
+
+
+def _turn_lines(trajectories: pd.DataFrame) -> Iterator[Line]:
+    turns = trajectories["n_turns"].astype("float64")
+    for name, label, value in (
+        ("mean_turns", "Average attempts per trajectory", turns.mean()),
+        ("median_turns", "Median attempts per trajectory", turns.median()),
+        ("max_turns", "Maximum attempts in a trajectory", turns.max()),
+    ):
+        defined = Estimate(float(value), len(turns)) if len(turns) else Estimate.undefined("no trajectories")
+        yield name, label, defined
+    solved = int(trajectories["solved"].astype("boolean").fillna(False).sum())
+    yield "solved", "Solved trajectories", _count(solved, len(trajectories))
+
+
+def _incomplete_lines(attempts: pd.DataFrame, quarantine: pd.DataFrame, prompt_logs: pd.DataFrame) -> Iterator[Line]:
+    n = len(attempts)
+    pending = int((attempts["verdict"] == "PENDING").sum())
+    unknown = int((attempts["verdict"] == "UNKNOWN").sum())
+    yield "undecided", "Attempts without a label", _count(int(attempts["y"].isna().sum()), n)
+    yield "pending", "Attempts still being judged", _count(pending, n)
+    yield "unknown_verdict", "Attempts whose verdict was not understood", _count(unknown, n)
+    without_source = int(attempts["source_code"].isna().sum())
+    yield "without_source", "Attempts without source code (not judged)", _count(without_source, n)
+    people = set(attempts["participant"])
+    silent = len(people - set(prompt_logs["participant"]))
+    yield "participants_without_log", "Participants without any prompt log", _count(silent, len(people))
+    extra = len(set(prompt_logs["participant"]) - people)
+    yield "log_only_participants", "Participants with prompt logs but no attempts", _count(extra, len(people) + extra)
+    for kind, label in (("submissions", "Submission artifacts set aside"), ("prompts", "Prompt logs set aside")):
+        n_aside = int((quarantine["kind"] == kind).sum())
+        yield f"quarantined_{kind}", label, _count(n_aside, len(quarantine))
+
+
+def _language_lines(attempts: pd.DataFrame) -> Iterator[Line]:
+    n = len(attempts)
+    counts = Counter(name for name in attempts["language"] if isinstance(name, str))
+    yield "languages", "Programming languages", _count(len(counts), n)
+    yield "without_language", "Attempts without a stated language", _count(n - sum(counts.values()), n)
+    for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        yield f"language:{name}", f"Attempts in {name}", _count(count, n)
+
+
+def _count(value: Any, n: int) -> Estimate:
+    return Estimate(float(value), n)
