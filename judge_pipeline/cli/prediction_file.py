@@ -103,7 +103,7 @@ def _number(row: dict[str, Any], name: str, place: str, meaning: str) -> float |
         except OverflowError:
             number = math.inf
         if math.isfinite(number):
-            return number + 0.0  # -0.0 becomes 0.0
+            return number
     return _fault(place, name, value, "a number", f"give {meaning}")
 
 

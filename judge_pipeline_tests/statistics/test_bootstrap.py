@@ -35,6 +35,11 @@ def test_strata_do_not_disturb_each_other() -> None:
     np.testing.assert_array_equal(alone, beside)
 
 
+def test_strata_of_one_size_draw_apart() -> None:
+    test, val = all_weights(ClusterResamples((13, 13), n_resamples=20, seed=1), 20)
+    assert (test != val).any()
+
+
 def test_another_seed_draws_otherwise() -> None:
     plans = [ClusterResamples((30,), n_resamples=5, seed=seed) for seed in (0, 1)]
     assert (all_weights(plans[0], 5)[0] != all_weights(plans[1], 5)[0]).any()

@@ -94,6 +94,19 @@ def test_plateau_is_one_run_of_thresholds() -> None:
     assert (chosen.plateau_low, chosen.plateau_high) == (0.21, 0.3)
 
 
+def test_equal_fractions_tie_though_their_last_bit_differs() -> None:
+    # Accepting the 2 best (1 right, 1 wrong) and accepting the 9 best (3 right, 6 wrong) both give 1 / sqrt(21), but
+    # in floating point the latter is smaller by one bit. The smallest threshold is that of the latter.
+    y = [1, 0, 1, 1, 0, 0, 0, 0, 0, 0]
+    p = [0.9, 0.9, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.1]
+    curve = ours.mcc(ours.confusion_at(count_scores(y, p), ours.GRID))[0]
+    assert curve[20] < curve[80]
+    assert curve[20] == pytest.approx(21**-0.5, abs=1e-15)
+    chosen = ours.select_threshold(count_scores(y, p))
+    assert chosen is not None
+    assert (chosen.plateau_low, chosen.plateau_high) == (0.11, 0.9)
+
+
 @given(labelled_scores)
 def test_weighted_mcc_equals_that_of_repeated_data(rows: list[tuple[int, float, int]]) -> None:
     y, p, w = (np.array(column, dtype=float) for column in zip(*rows, strict=True))
