@@ -1,0 +1,174 @@
+"""Reads estimates out of the metric tables, for figures and reports; and the figures' names in words.
+
+What a metric is called, which direction is better, and what chance level belongs beside it stands here once, so that
+figures and report cannot disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.figures.style import clean
+
+NO_REASON = "undefined; the table gives no reason"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricWords:
+    """How one figure of ``judge_metrics`` is shown.
+
+    Attributes:
+        label: its name for people.
+        better: whether higher or lower is better; ``neither`` where that question has no answer.
+        reference: the value that a judge without skill reaches, where it is a constant.
+        span: the range drawn on an axis; None where it follows from the data.
+    """
+
+    label: str
+    better: Literal["higher", "lower", "neither"]
+    reference: float | None = None
+    span: tuple[float, float] | None = None
+
+    @property
+    def arrow(self) -> str:
+        """The direction that is better, as the paper's tables mark it."""
+        return {"higher": "↑", "lower": "↓", "neither": ""}[self.better]
+
+
+METRICS: Mapping[str, MetricWords] = {
+    "roc_auc": MetricWords("ROC-AUC", "higher", 0.5, (0.0, 1.0)),
+    "pr_auc": MetricWords("PR-AUC", "higher", None, (0.0, 1.0)),
+    "log_loss": MetricWords("LogLoss", "lower"),
+    "brier": MetricWords("Brier score", "lower"),
+    "ece": MetricWords("ECE, 15 bins", "lower"),
+    "mcc_val": MetricWords("MCC on val", "higher", 0.0, (-1.0, 1.0)),
+    "threshold": MetricWords("Threshold t*", "neither"),
+    "mcc_test": MetricWords("MCC on test", "higher", 0.0, (-1.0, 1.0)),
+    "mcc_test_reselected": MetricWords("MCC on test, t* reselected", "higher", 0.0, (-1.0, 1.0)),
+    "precision": MetricWords("Precision", "higher", None, (0.0, 1.0)),
+    "recall": MetricWords("Recall", "higher", None, (0.0, 1.0)),
+    "f1": MetricWords("F1", "higher", None, (0.0, 1.0)),
+    "balanced_accuracy": MetricWords("Balanced accuracy", "higher", 0.5, (0.0, 1.0)),
+    "accept_rate": MetricWords("Accepted by the judge", "neither", None, (0.0, 1.0)),
+    "threshold_plateau_low": MetricWords("Plateau of t*, low", "neither"),
+    "threshold_plateau_high": MetricWords("Plateau of t*, high", "neither"),
+    "log_loss_n_clipped": MetricWords("Probabilities clipped in LogLoss", "neither"),
+}
+"""The figures of paper 1, Table IV, and those beside them, in the order in which they are shown."""
+
+
+def number(value: Any) -> float | None:
+    """A table's cell as a float, or None where it is missing."""
+    if value is None or value is pd.NA:
+        return None
+    result = float(value)
+    return result if math.isfinite(result) else None
+
+
+def count(value: Any) -> int:
+    """A table's count, 0 where it is missing."""
+    return int(number(value) or 0)
+
+
+def text(value: Any) -> str | None:
+    """A table's cell as text, or None where it is missing or empty."""
+    return value if isinstance(value, str) and value else None
+
+
+def read_estimate(row: Mapping[str, Any]) -> Estimate:
+    """The estimate that stands in the estimate columns of one row (``tables.estimate_columns``).
+
+    An interval with one end missing counts as none. A missing value without a reason gets one that says so.
+    """
+    value, low, high = (number(row[name]) for name in ("value", "ci95_low", "ci95_high"))
+    reason = text(row["reason"])
+    return Estimate(
+        value=value,
+        n=count(row["n"]),
+        n_left_out=count(row["n_left_out"]),
+        ci95=None if low is None or high is None else (low, high),
+        reason=reason or (NO_REASON if value is None else None),
+    )
+
+
+def metrics_by_judge(metrics: pd.DataFrame) -> dict[str, dict[str, Estimate]]:
+    """``judge_metrics`` as judge -> metric -> estimate, judges in the table's order."""
+    found: dict[str, dict[str, Estimate]] = {}
+    for row in metrics.to_dict("records"):
+        found.setdefault(row["judge"], {})[row["metric"]] = read_estimate(row)
+    return found
+
+
+def pairwise_agreement(agreement: pd.DataFrame, statistic: str) -> dict[tuple[str, str], Estimate]:
+    """A statistic of ``judge_agreement`` for each pair of judges; a pair stands there once."""
+    rows = agreement[agreement["statistic"] == statistic].to_dict("records")
+    return {(row["judge_1"], row["judge_2"]): read_estimate(row) for row in rows if row["judge_2"] is not None}
+
+
+def judge_agreement_means(agreement: pd.DataFrame) -> dict[str, Estimate]:
+    """Each judge's mean pairwise Cohen's kappa (paper 1, VI-A9)."""
+    rows = agreement[agreement["statistic"] == "judge_mean_cohen"].to_dict("records")
+    return {row["judge_1"]: read_estimate(row) for row in rows}
+
+
+def overall_agreement(agreement: pd.DataFrame, statistic: str) -> Estimate | None:
+    """A statistic of ``judge_agreement`` over the whole panel, or None where the table has no such row."""
+    rows = agreement[(agreement["statistic"] == statistic) & agreement["judge_1"].isna()].to_dict("records")
+    return read_estimate(rows[0]) if rows else None
+
+
+def accepted_share(curves: pd.DataFrame) -> dict[str, float]:
+    """For each judge, the share of its test attempts that were accepted: the floor of a precision-recall curve.
+
+    It is the mean of the reliability bins' accepted shares, weighted with their counts, which is exact.
+    """
+    bins = curves[(curves["curve"] == "reliability") & (curves["n"] > 0)]
+    shares: dict[str, float] = {}
+    for judge, rows in bins.groupby("judge", sort=False):
+        counts = rows["n"].astype("float64")
+        shares[str(judge)] = float((rows["y"] * counts).sum() / counts.sum())
+    return shares
+
+
+def format_number(value: float, decimals: int = 3) -> str:
+    """A value with a fixed number of decimals; what rounds to zero carries no minus sign."""
+    shown = f"{value:.{decimals}f}"
+    return shown.removeprefix("-") if float(shown) == 0 else shown
+
+
+def format_interval(ci95: tuple[float, float] | None, decimals: int = 3) -> str:
+    """A 95% interval as ``[low, high]``, or an empty text where there is none."""
+    return "" if ci95 is None else f"[{format_number(ci95[0], decimals)}, {format_number(ci95[1], decimals)}]"
+
+
+def n_in_words(counts: Iterable[int], what: str) -> str:
+    """``n = 36 test attempts``, or ``n = 24 to 36 ...`` where the counts differ between judges."""
+    known = sorted(set(counts))
+    if not known:
+        return f"n = 0 {what}"
+    return f"n = {known[0]:,} {what}" if len(known) == 1 else f"n = {known[0]:,} to {known[-1]:,} {what}"
+
+
+def value_words(estimate: Estimate) -> str:
+    """An estimate in a few characters: value and interval with two decimals, or ``undefined``."""
+    if estimate.value is None:
+        return "undefined"
+    return f"{format_number(estimate.value, 2)} {format_interval(estimate.ci95, 2)}".strip()
+
+
+def said(judges: Sequence[str], estimates: Mapping[str, Mapping[str, Estimate]], metric: str, label: str) -> str:
+    """The metric of each judge in words, for the text alternative."""
+    parts = []
+    for judge in judges:
+        estimate = estimates.get(judge, {}).get(metric)
+        if estimate is not None:
+            interval = f", 95% interval {format_interval(estimate.ci95)}" if estimate.ci95 else ""
+            value = "undefined" if estimate.value is None else format_number(estimate.value)
+            parts.append(f"{clean(judge)} {value}{interval}, n = {estimate.n}")
+    return f"{label}: {'; '.join(parts)}." if parts else f"{label}: no judge has it."

@@ -1,0 +1,94 @@
+"""The co-creation report of one contest: one HTML page that works offline, prints, and reads on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from judge_pipeline.figures.agreement import cohen_figure
+from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
+from judge_pipeline.figures.estimates import METRICS, accepted_share
+from judge_pipeline.figures.forest import forest_figure
+from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
+from judge_pipeline.figures.style import DrawnFigure
+from judge_pipeline.report import cocreation_views as views
+from judge_pipeline.report.cautions import cautions
+from judge_pipeline.report.findings import findings
+from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
+from judge_pipeline.report.page import render
+from judge_pipeline.report.view import View
+
+TEMPLATE = "cocreation.html.j2"
+
+
+def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProvenance) -> str:
+    """The page for one contest, from its tables and where they come from.
+
+    Everything on it follows from the arguments: the same arguments give the same bytes. Tables without rows, judges
+    without a verified table and undefined figures are shown as such, with the reason.
+
+    Args:
+        tables: the contest's tables.
+        provenance: contest, settings, versions, prompts.
+
+    Returns:
+        A complete HTML document in UTF-8, about 5 MB, most of it the drawing library. Nothing is loaded from outside.
+    """
+    labelled = with_labels(tables)
+    figures = cocreation_figures(labelled)
+    context: dict[str, Any] = {
+        "provenance": provenance,
+        "cautions": cautions(tables, provenance.note),
+        "findings": findings(tables),
+        "figures": {figure.name: figure for figure in figures},
+        "numbers": {figure.name: place for place, figure in enumerate(figures, 1)},
+        "views": {view.name: view for view in _views(tables, provenance)},
+        "words": METRICS,
+    }
+    return render(TEMPLATE, figures, context)
+
+
+def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
+    """The figures of the report in its order; judges are called as the tables call them."""
+    curves, metrics = tables.judge_curves, tables.judge_metrics
+    return [
+        forest_figure(metrics, without_skill(tables)),
+        roc_figure(curves, metrics),
+        pr_figure(curves, metrics),
+        reliability_figure(curves, metrics),
+        cohen_figure(tables.judge_agreement),
+        success_figure(tables.success_at_turn),
+        survival_figure(tables.survival),
+        struggle_figure(tables.struggle_curves),
+    ]
+
+
+def without_skill(tables: CocreationReportInput) -> dict[str, float]:
+    """What a judge without skill reaches on these data: PR-AUC and Brier score at the accepted share of test.
+
+    Empty where the judges were measured on tests of different accepted share, since there is no one line then, and
+    where a test has one class only.
+    """
+    shares = {round(share, 12) for share in accepted_share(tables.judge_curves).values()}
+    if len(shares) != 1 or shares <= {0.0, 1.0}:
+        return {}
+    share = shares.pop()
+    return {"pr_auc": share, "brier": share * (1 - share)}
+
+
+def _views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:
+    kinds = judge_kinds(tables.judge_coverage)
+    return [
+        views.overview(tables.contest_overview),
+        views.coverage(tables.judge_coverage, kinds),
+        views.scores(tables.judge_metrics, kinds),
+        views.decisions(tables.judge_metrics, kinds),
+        views.further_metrics(tables.judge_metrics, kinds),
+        views.agreement_summary(tables.judge_agreement, kinds),
+        views.agreement_pairs(tables.judge_agreement, kinds),
+        views.trajectory_counts(tables.trajectories),
+        views.success(tables.success_at_turn),
+        views.survival(tables.survival),
+        views.set_aside(tables.ingest_quarantine),
+        *views.provenance(provenance),
+    ]

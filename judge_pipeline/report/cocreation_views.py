@@ -1,0 +1,322 @@
+"""The tables of the co-creation report, ready to be shown (paper 1, Tables I, IV, V, and those beside them)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pandas as pd
+
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.figures.estimates import (
+    METRICS,
+    count,
+    format_number,
+    judge_agreement_means,
+    metrics_by_judge,
+    number,
+    overall_agreement,
+    pairwise_agreement,
+    read_estimate,
+    text,
+)
+from judge_pipeline.report.inputs import JudgeKind, ReportProvenance
+from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View, counts_view
+
+MAX_ROWS = 100
+"""Rows of a long table that the page shows; the table itself keeps them all."""
+
+TABLE_IV = ("roc_auc", "pr_auc", "log_loss", "brier", "ece", "mcc_val", "threshold", "mcc_test")
+DECISIONS = ("mcc_test", "mcc_test_reselected", "precision", "recall", "f1", "balanced_accuracy", "accept_rate")
+BESIDE = ("threshold_plateau_low", "threshold_plateau_high", "log_loss_n_clipped")
+"""Figures that stand inside another figure's cell."""
+
+
+def overview(table: pd.DataFrame) -> View:
+    """What was measured, in counts (Table I)."""
+    view = View(
+        "overview",
+        "Counts (as in paper 1, Table I)",
+        (Heading("Count"), Heading("Value", numeric=True), Heading("Counted over", numeric=True)),
+        empty="The table of counts is empty.",
+    )
+    for row in table.to_dict("records"):
+        estimate = read_estimate(row)
+        value = estimate.value
+        whole = value is not None and value == round(value)
+        shown = "undefined" if value is None else f"{int(value):,}" if whole else format_number(value, 2)
+        marks = (view.mark(estimate.reason),) if estimate.reason else ()
+        view.rows.append(
+            [
+                Cell(row["label"]),
+                Cell(shown, marks=marks, numeric=True, undefined=value is None),
+                Cell(f"n = {estimate.n:,}", numeric=True),
+            ]
+        )
+    return view
+
+
+def coverage(table: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """Which judges are verified, on what, and at what cost; why the others are not."""
+    headings = ("Judge", "Verified (eq. 9)", "Asked for", "Judged", "Repaired", "Cost, US$", "Model")
+    view = View(
+        "coverage",
+        "Judges: verified or why not",
+        [Heading(name, numeric=name in ("Judged", "Repaired", "Cost, US$")) for name in headings],
+        empty="No judge is configured for this contest.",
+    )
+    for row in table.to_dict("records"):
+        kind, cost = kinds[row["judge"]], number(row["cost_usd"])
+        why = (kind.reason,) if kind.reason else ()
+        judged, asked = count(row["n_judged"]), count(row["n_in_scope"])
+        view.rows.append(
+            [
+                Cell(kind.judge, below=("in the panel",) if bool(row["in_panel"]) else (), tags=kind.tags),
+                Cell("yes" if kind.verified else f"no: {kind.status}", below=why, undefined=not kind.verified),
+                Cell(row["scope"], below=(f"n = {asked:,}",)),
+                Cell(f"{judged:,}", below=(f"of {asked:,}",), numeric=True),
+                Cell(f"{count(row['n_repaired']):,}", below=(f"of {judged:,}",), numeric=True),
+                Cell("unpriced" if cost is None else format_number(cost, 4), numeric=True, undefined=cost is None),
+                Cell(text(row["model"]) or row["backend"]),
+            ]
+        )
+    return view
+
+
+def scores(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """Table IV with intervals and n."""
+    view = _metric_view("scores", "Each judge on test: value, 95% interval, n (paper 1, Table IV)", TABLE_IV)
+    for judge, found in metrics_by_judge(metrics).items():
+        cells = [_metric_cell(view, name, found) for name in TABLE_IV]
+        view.rows.append([_judge_cell(judge, kinds), *cells])
+    view.remarks.append(
+        "↑ higher is better, ↓ lower is better. t* is chosen on val by the best MCC there and applied unchanged; under "
+        "it stands its plateau, the thresholds that reach the same MCC. MCC on val is the best of 101 thresholds and "
+        "therefore flatters."
+    )
+    return view
+
+
+def decisions(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """What the judges decide at their threshold."""
+    view = _metric_view("decisions", "Accept or reject at t*, on test: value, 95% interval, n", DECISIONS)
+    for judge, found in metrics_by_judge(metrics).items():
+        if any(name in found for name in DECISIONS):
+            view.rows.append([_judge_cell(judge, kinds), *(view.estimate(found.get(name)) for name in DECISIONS)])
+    return view
+
+
+def further_metrics(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """Every figure of the table that no other view shows, so that none is lost."""
+    shown = {*TABLE_IV, *DECISIONS, *BESIDE}
+    view = View(
+        "further",
+        "Further figures of each judge",
+        (Heading("Judge"), Heading("Figure"), Heading("Split"), Heading("Value", numeric=True)),
+        empty="There are none.",
+    )
+    for row in metrics[~metrics["metric"].isin(shown)].head(MAX_ROWS).to_dict("records"):
+        view.rows.append(
+            [
+                _judge_cell(row["judge"], kinds),
+                Cell(METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"]),
+                Cell(row["split"]),
+                view.estimate(read_estimate(row)),
+            ]
+        )
+    return view
+
+
+def agreement_summary(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """Table V, panel A."""
+    view = View(
+        "agreement-summary",
+        "Agreement over the whole panel (paper 1, Table V, panel A)",
+        (Heading("Statistic"), Heading("Value", numeric=True), *ESTIMATE_HEADINGS),
+        empty="Agreement needs at least two verified judges of the panel.",
+    )
+    for statistic, label in (("fleiss", "Fleiss' κ"), ("mean_cohen", "Mean pairwise Cohen's κ")):
+        estimate = overall_agreement(agreement, statistic)
+        if estimate is not None:
+            view.rows.append([Cell(label), *view.in_columns(estimate)])
+    for judge, estimate in judge_agreement_means(agreement).items():
+        cell = _judge_cell(judge, kinds)
+        view.rows.append([replace(cell, text=f"Mean Cohen's κ of {judge} with the others"), *view.in_columns(estimate)])
+    return view
+
+
+def agreement_pairs(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
+    """Table V, panel B: each pair, highest kappa first, with the raw agreement beside it."""
+    view = View(
+        "agreement-pairs",
+        "Agreement of each pair of judges (paper 1, Table V, panel B)",
+        (
+            Heading("Pair"),
+            Heading("Cohen's κ", numeric=True),
+            *ESTIMATE_HEADINGS,
+            Heading("Same decision", "Share of the attempts on which both decide alike", numeric=True),
+        ),
+        empty="Agreement needs at least two verified judges of the panel.",
+    )
+    raw = pairwise_agreement(agreement, "raw_agreement")
+    pairs = pairwise_agreement(agreement, "cohen")
+
+    def rank(pair: tuple[str, str]) -> tuple[bool, float, tuple[str, str]]:
+        value = pairs[pair].value
+        return value is None, -(value or 0.0), pair
+
+    for pair in sorted(pairs, key=rank)[:MAX_ROWS]:
+        labels = " · ".join(kinds[judge].label if judge in kinds else judge for judge in pair)
+        same = replace(view.estimate(raw.get(pair)), below=())
+        view.rows.append([Cell(labels), *view.in_columns(pairs[pair]), same])
+    return _with_remainder(view, len(pairs), "judge_agreement")
+
+
+def trajectory_counts(table: pd.DataFrame) -> View:
+    """How many trajectories there are of each kind."""
+
+    def total(column: str) -> int:
+        return int(table[column].sum())
+
+    solved = table["solved"].astype(bool)
+    turns = table["n_turns"]
+    attempts = f"of {total('n_turns'):,} attempts"
+    splits = " / ".join(f"{int((table['split'] == split).sum()):,}" for split in ("train", "val", "test"))
+    counts = {
+        "Trajectories (participant, problem)": f"{len(table):,}",
+        "Solved": f"{int(solved.sum()):,} of {len(table):,}",
+        "Solved at the first turn": f"{int((table['first_ac_turn'] == 1).sum()):,} of {len(table):,}",
+        "With more than one attempt": f"{int((turns > 1).sum()):,} of {len(table):,}",
+        "Longest, in turns": f"{count(turns.max()):,}" if len(table) else "none",
+        "Rejected attempts before the first accepted one": f"{total('n_rejected_before_first_ac'):,} {attempts}",
+        "Rejected attempts after the first accepted one": f"{total('n_rejected_after_first_ac'):,} {attempts}",
+        "Attempts without a verdict": f"{total('n_undecided'):,} {attempts}",
+        "Train / val / test": splits,
+    }
+    return counts_view("trajectory-counts", "Trajectories", counts)
+
+
+def success(table: pd.DataFrame) -> View:
+    """S(k), turns at which nothing changed left out."""
+    view = View(
+        "success-table",
+        "Success@Turn, at the turns where it changes and the last",
+        (
+            Heading("Turn k"),
+            Heading("Solved by turn k", numeric=True),
+            Heading("S(k)", numeric=True),
+            *ESTIMATE_HEADINGS,
+        ),
+        empty="No trajectory has a decided attempt.",
+    )
+    rows = table.sort_values("turn").to_dict("records")
+    for row in _changes(rows, "n_solved"):
+        view.rows.append(
+            [
+                Cell(str(count(row["turn"]))),
+                Cell(f"{count(row['n_solved']):,}", numeric=True),
+                *view.in_columns(read_estimate(row), 4),
+            ]
+        )
+    return view
+
+
+def survival(table: pd.DataFrame) -> View:
+    """The Kaplan-Meier table, turns without any event or censoring left out."""
+    names = ("Turn k", "At risk", "Solved here", "Last seen here, unsolved", "Still unsolved")
+    view = View(
+        "survival-table",
+        "Kaplan-Meier, at the turns where something happens",
+        [*(Heading(name, numeric=name != "Turn k") for name in names), *ESTIMATE_HEADINGS],
+        empty="No trajectory has a decided attempt.",
+    )
+    rows = table.sort_values("turn")
+    shown = rows[(rows["turn"] == 0) | (rows["n_events"] > 0) | (rows["n_censored"] > 0)]
+    for row in shown.head(MAX_ROWS).to_dict("records"):
+        counts = [f"{count(row[name]):,}" for name in ("n_at_risk", "n_events", "n_censored")]
+        view.rows.append(
+            [Cell(str(count(row["turn"]))), *(Cell(value, numeric=True) for value in counts),
+             *view.in_columns(read_estimate(row), 4)]
+        )  # fmt: skip
+    return _with_remainder(view, len(shown), "survival")
+
+
+def set_aside(table: pd.DataFrame) -> View:
+    """What could not be read, why, and what to do about it."""
+    view = View(
+        "quarantine",
+        f"Data set aside: n = {len(table):,} place(s)",
+        (Heading("Artifact"), Heading("Place"), Heading("Why"), Heading("Remedy")),
+        empty="Nothing was set aside.",
+    )
+    for row in table.head(MAX_ROWS).to_dict("records"):
+        place = text(row["place"]) or "whole artifact"
+        view.rows.append(
+            [Cell(row["path"], below=(row["kind"],)), Cell(place), Cell(row["reason"]), Cell(row["remedy"])]
+        )
+    return _with_remainder(view, len(table), "ingest_quarantine")
+
+
+def provenance(given: ReportProvenance) -> list[View]:
+    """Where the numbers come from."""
+    main = {
+        "Contest": given.contest,
+        "Fingerprint of its files": given.fingerprint,
+        "judge_pipeline": given.code_version,
+        "Seed": str(given.seed),
+        "Bootstrap resamples": f"{given.resamples:,}",
+        "What judges saw of the prompts": given.context,
+        **given.settings,
+    }
+    return [
+        counts_view("provenance", "Where the numbers come from", main),
+        _hashes("prompt-hashes", "Prompt templates (sha256)", "Judge", given.prompt_hashes),
+        _hashes("data-versions", "Versions of the tables", "Table", given.data_versions),
+    ]
+
+
+def _hashes(name: str, caption: str, what: str, hashes: Mapping[str, str]) -> View:
+    view = View(name, caption, (Heading(what), Heading("Version")), empty="None was handed to the report.")
+    view.rows = [[Cell(key), Cell(value)] for key, value in hashes.items()]
+    return view
+
+
+def _metric_view(name: str, caption: str, metrics: Sequence[str]) -> View:
+    headings = [
+        Heading(f"{METRICS[metric].label}\u00a0{METRICS[metric].arrow}".strip(), numeric=True) for metric in metrics
+    ]
+    return View(name, caption, [Heading("Judge"), *headings], empty="No judge has a figure on test.")
+
+
+def _judge_cell(judge: str, kinds: Mapping[str, JudgeKind]) -> Cell:
+    return Cell(judge, tags=kinds[judge].tags if judge in kinds else ())
+
+
+def _metric_cell(view: View, name: str, found: Mapping[str, Estimate]) -> Cell:
+    """A figure of Table IV, with what stands inside its cell: the plateau of t*, the clipped of LogLoss."""
+    if name == "threshold":
+        ends = [found[end].value for end in BESIDE[:2] if end in found]
+        low, high = (*ends, None, None)[:2]
+        plateau = () if low is None or high is None else (f"{low:.2f} to {high:.2f}",)
+        return view.estimate(found.get(name), 2, plateau)
+    if name == "log_loss":
+        clipped = found.get("log_loss_n_clipped")
+        further = () if clipped is None or not clipped.value else (f"{int(clipped.value):,} clipped",)
+        return view.estimate(found.get(name), 3, further)
+    return view.estimate(found.get(name))
+
+
+def _changes(rows: Sequence[Mapping[Any, Any]], column: str) -> list[Mapping[Any, Any]]:
+    """The first row, those that differ from the one before, and the last."""
+    if not rows:
+        return []
+    kept = [rows[0], *(row for last, row in pairwise(rows) if count(row[column]) != count(last[column]))]
+    return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
+
+
+def _with_remainder(view: View, total: int, table: str) -> View:
+    if total > len(view.rows):
+        view.remarks.append(f"{len(view.rows):,} of {total:,} rows are shown; the table {table} holds all of them.")
+    return view

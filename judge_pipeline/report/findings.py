@@ -1,0 +1,275 @@
+"""What was found, in words generated from the numbers: each sentence with its n and interval, claiming no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pandas as pd
+
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.figures.estimates import (
+    accepted_share,
+    count,
+    format_interval,
+    format_number,
+    metrics_by_judge,
+    n_in_words,
+    overall_agreement,
+    read_estimate,
+)
+from judge_pipeline.report.cautions import Statement
+from judge_pipeline.report.headline import median_turn
+from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
+
+
+def findings(given: CocreationReportInput) -> list[Statement]:
+    """The findings of a contest: judges against chance, the baseline and a constant; agreement; people.
+
+    ``given`` holds the judges under their plain names; the sentences call them by their labels.
+    """
+    kinds = judge_kinds(given.judge_coverage)
+    metrics = metrics_by_judge(given.judge_metrics)
+    people = _people(given.success_at_turn, given.survival)
+    if not metrics:
+        return [Statement("No judge measured", _nothing_measured(kinds), "judges"), *people]
+    labels = {judge: kinds[judge].label if judge in kinds else judge for judge in metrics}
+    column = {name: _column(metrics, labels, name) for name in ("roc_auc", "brier", "mcc_test")}
+    shares = {labels[judge]: share for judge, share in accepted_share(given.judge_curves).items() if judge in labels}
+    return [
+        _against_chance(column["roc_auc"], _test_trajectories(given.trajectories)),
+        _against_baseline(metrics, kinds, labels),
+        *_against_constant(column["brier"], shares),
+        *_decisions(column["mcc_test"]),
+        _agreement(given.judge_agreement),
+        *people,
+    ]
+
+
+def _column(metrics: Mapping[str, Mapping[str, Estimate]], labels: Mapping[str, str], name: str) -> dict[str, Estimate]:
+    """One metric of every judge that has it, by label; undefined ones included."""
+    return {labels[judge]: found[name] for judge, found in metrics.items() if name in found}
+
+
+def _nothing_measured(kinds: Mapping[str, JudgeKind]) -> str:
+    if not kinds:
+        return "No judge is configured, so there is nothing to say about judges."
+    verified = sum(kind.verified for kind in kinds.values())
+    if verified:
+        return f"{verified} of {len(kinds)} judges are verified, but none has a figure on test."
+    return f"None of the {len(kinds)} judges has a verified table for this contest; the table of judges says why."
+
+
+def _against_chance(column: Mapping[str, Estimate], trajectories: int) -> Statement:
+    defined = {judge: estimate for judge, estimate in column.items() if estimate.value is not None}
+    if not defined:
+        reasons = sorted({estimate.reason or "" for estimate in column.values()})
+        because = f": {'; '.join(reasons)}" if reasons else ""
+        return Statement("Chance cannot be tested", f"ROC-AUC is undefined for every judge{because}.", "judges")
+    bounded = {judge: estimate for judge, estimate in defined.items() if estimate.ci95 is not None}
+    above = _beyond(bounded, lambda low, high: low > 0.5)
+    below = _beyond(bounded, lambda low, high: high < 0.5)
+    n = f"{n_in_words((e.n for e in defined.values()), 'test attempts')} in {trajectories:,} trajectories"
+    left = len(bounded) - len(above) - len(below)
+    if not bounded:
+        return Statement("Chance cannot be tested", f"No ROC-AUC has an interval ({n}).", "judges")
+    if not above and not below:
+        one = len(bounded) == 1
+        who = "The one judge is not" if one else "No judge is"
+        which = "its" if one else f"each of the {len(bounded)}"
+        return Statement(
+            f"{who} distinguishable from chance at this n",
+            f"{which.capitalize()} 95% interval{'' if one else 's'} of ROC-AUC contains 0.5 ({n}). "
+            f"{_without_interval(defined, bounded)}".strip(),
+            "judges",
+        )
+    parts = [f"better than chance: {_listed(above)}"] if above else []
+    parts += [f"worse than chance: {_listed(below)}"] if below else []
+    rest = f" For the other {left}, the interval contains 0.5." if left else ""
+    lead = (
+        f"{len(above)} of {len(bounded)} judges {'ranks' if len(above) == 1 else 'rank'} attempts better than chance"
+        if above
+        else f"No judge ranks attempts better than chance, and {len(below)} of {len(bounded)} worse"
+    )
+    return Statement(
+        lead,
+        f"By the 95% interval of ROC-AUC ({n}), {'; '.join(parts)}.{rest} Intervals are not widened for looking at "
+        f"{len(bounded)} judges. {_without_interval(defined, bounded)}".strip(),
+        "judges",
+    )
+
+
+def _beyond(estimates: Mapping[str, Estimate], test: Callable[[float, float], bool]) -> dict[str, Estimate]:
+    return {judge: estimate for judge, estimate in estimates.items() if estimate.ci95 and test(*estimate.ci95)}
+
+
+def _without_interval(defined: Mapping[str, Estimate], bounded: Mapping[str, Estimate]) -> str:
+    missing = [judge for judge in defined if judge not in bounded]
+    return f"Without an interval: {', '.join(missing)}." if missing else ""
+
+
+def _listed(estimates: Mapping[str, Estimate], lowest_first: bool = False, limit: int = 6) -> str:
+    """Judges with value and interval, the best first."""
+    sign = 1 if lowest_first else -1
+    ranked = sorted(estimates.items(), key=lambda item: (sign * (item[1].value or 0.0), item[0]))
+    shown = ", ".join(f"{judge} {figure(estimate)}" for judge, estimate in ranked[:limit])
+    return shown if len(ranked) <= limit else f"{shown} and {len(ranked) - limit} more"
+
+
+def figure(estimate: Estimate) -> str:
+    """Value and interval in a sentence."""
+    value = "undefined" if estimate.value is None else format_number(estimate.value)
+    return f"{value} {format_interval(estimate.ci95, 2)}".strip()
+
+
+def _against_baseline(
+    metrics: Mapping[str, Mapping[str, Estimate]], kinds: Mapping[str, JudgeKind], labels: Mapping[str, str]
+) -> Statement:
+    values = {
+        judge: found["roc_auc"]
+        for judge, found in metrics.items()
+        if "roc_auc" in found and found["roc_auc"].value is not None
+    }
+    baselines = {j: e for j, e in values.items() if j in kinds and kinds[j].backend == "baseline"}
+    others = {j: e for j, e in values.items() if j not in baselines}
+    if not baselines or not others:
+        missing = "No baseline" if not baselines else "No judge besides the baseline"
+        return Statement(
+            "Baseline",
+            f"{missing} has an ROC-AUC here, so what an LLM judge has to beat cannot be set beside the judges.",
+            "judges",
+        )
+    best, base = _highest(others), _highest(baselines)
+    text = (
+        f"The highest ROC-AUC is {labels[best]}'s {figure(others[best])} (n = {others[best].n:,}), the highest of "
+        f"{len(others)}, which favours it; the baseline {labels[base]} has {figure(baselines[base])} "
+        f"(n = {baselines[base].n:,}). {_compared(others[best], baselines[base])}"
+    )
+    return Statement("Best judge beside the baseline", text, "judges")
+
+
+def _highest(estimates: Mapping[str, Estimate]) -> str:
+    return max(sorted(estimates), key=lambda judge: estimates[judge].value or 0.0)
+
+
+def _compared(best: Estimate, base: Estimate) -> str:
+    assert best.value is not None and base.value is not None
+    if best.value <= base.value:
+        return "No judge is above the baseline."
+    if best.ci95 is None or base.ci95 is None:
+        return "Without both intervals nothing more can be said."
+    if best.ci95[0] > base.ci95[1]:
+        return "The intervals do not overlap."
+    return "The intervals overlap: these data do not settle whether it beats the baseline."
+
+
+def _against_constant(column: Mapping[str, Estimate], shares: Mapping[str, float]) -> list[Statement]:
+    """Probabilities against the constant answer at the accepted share, whose Brier score is share (1 - share).
+
+    Nothing where test has one class only: a constant is right about all of it then.
+    """
+    beaten = {
+        judge: (estimate, shares[judge] * (1 - shares[judge]))
+        for judge, estimate in column.items()
+        if estimate.value is not None and 0 < shares.get(judge, 0.0) < 1
+    }
+    if not beaten:
+        return []
+    lower = {j: e for j, (e, floor) in beaten.items() if e.value is not None and e.value < floor}
+    surely = [j for j, (e, floor) in beaten.items() if e.ci95 is not None and e.ci95[1] < floor]
+    floors = sorted({format_number(floor) for _, floor in beaten.values()})
+    floor_words = floors[0] if len(floors) == 1 else f"{floors[0]} to {floors[-1]}"
+    n = n_in_words((estimate.n for estimate, _ in beaten.values()), "test attempts")
+    versus = f"a constant answer at the accepted share of test (Brier score {floor_words}, {n})"
+    if not lower:
+        lead = "No judge's probabilities beat a constant"
+        return [Statement(lead, f"All {len(beaten)} have a Brier score no lower than {versus}.", "judges")]
+    words = f"Lower than {versus}: {_listed(lower, lowest_first=True)}. "
+    words += (
+        f"The whole 95% interval lies below it for {', '.join(surely)}."
+        if surely
+        else "Every one of their 95% intervals still reaches it."
+    )
+    return [Statement(f"{len(lower)} of {len(beaten)} judges' probabilities beat a constant", words, "judges")]
+
+
+def _decisions(column: Mapping[str, Estimate]) -> list[Statement]:
+    defined = {judge: estimate for judge, estimate in column.items() if estimate.value is not None}
+    if not defined:
+        return []
+    bounded = [estimate for estimate in defined.values() if estimate.ci95 is not None]
+    above = sum(estimate.ci95 is not None and estimate.ci95[0] > 0 for estimate in bounded)
+    best = _highest(defined)
+    said = (
+        "No MCC has an interval here"
+        if not bounded
+        else f"The interval lies above 0 for {above} of {len(bounded)} judges"
+    )
+    undefined = len(column) - len(defined)
+    rest = f" MCC is undefined for {undefined}." if undefined else ""
+    return [
+        Statement(
+            "Accept or reject",
+            f"With thresholds chosen on val and applied unchanged to test, the highest MCC is {best}'s "
+            f"{figure(defined[best])} (n = {defined[best].n:,}). {said}; "
+            f"the intervals hold the thresholds fixed.{rest}",
+            "judges",
+        )
+    ]
+
+
+def _agreement(agreement: pd.DataFrame) -> Statement:
+    fleiss, mean = overall_agreement(agreement, "fleiss"), overall_agreement(agreement, "mean_cohen")
+    if fleiss is None or mean is None or (fleiss.value is None and mean.value is None):
+        reason = next((e.reason for e in (fleiss, mean) if e is not None and e.reason), None)
+        because = reason or "it needs at least two verified judges of the panel"
+        return Statement("Agreement is undefined", f"Agreement between the panel's judges: {because}.", "agreement")
+    text = (
+        f"Over n = {max(fleiss.n, mean.n):,} test attempts that all judges of the panel answered, Fleiss' κ is "
+        f"{figure(fleiss)} and the mean pairwise Cohen's κ {figure(mean)}."
+    )
+    return Statement(_agreement_lead(fleiss if fleiss.value is not None else mean), text, "agreement")
+
+
+def _agreement_lead(estimate: Estimate) -> str:
+    if estimate.ci95 is None:
+        return "Agreement between judges"
+    if estimate.ci95[0] > 0:
+        return "Judges agree more than chance would have them"
+    if estimate.ci95[1] < 0:
+        return "Judges agree less than chance would have them"
+    return "Agreement beyond chance is not shown"
+
+
+def _people(success: pd.DataFrame, survival: pd.DataFrame) -> list[Statement]:
+    rows = success[success["value"].notna()].sort_values("turn").to_dict("records")
+    if not rows:
+        return [Statement("Success@Turn is undefined", "No trajectory has a decided attempt.", "people")]
+    parts = [_solved(row) for row in ([rows[0], rows[-1]] if len(rows) > 1 else rows)]
+    median = median_turn(survival)
+    ending = (
+        f"The Kaplan-Meier median is turn {format_number(median.value, 0)}."
+        if median.value is not None
+        else f"The Kaplan-Meier median is {median.reason}."
+    )
+    n = read_estimate(rows[-1]).n
+    return [
+        Statement("How people got there", f"Of {n:,} trajectories, {' and '.join(parts)}. {ending}", "people"),
+    ]
+
+
+def _solved(row: Mapping[str, object]) -> str:
+    estimate = read_estimate(row)
+    assert estimate.value is not None
+    return f"{count(row['n_solved']):,} were solved by turn {count(row['turn'])}: {percent(estimate)}"
+
+
+def percent(estimate: Estimate) -> str:
+    """A share as a percentage with its interval."""
+    assert estimate.value is not None
+    ends: Sequence[str] = [format_number(100 * end, 1) for end in estimate.ci95 or ()]
+    interval = f" [{ends[0]}%, {ends[1]}%]" if ends else ""
+    return f"{format_number(100 * estimate.value, 1)}%{interval}"
+
+
+def _test_trajectories(trajectories: pd.DataFrame) -> int:
+    return int((trajectories["split"] == "test").sum())

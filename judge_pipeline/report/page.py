@@ -1,0 +1,110 @@
+"""A self-contained page: style, scripts and figures inlined, and a policy that lets nothing else run or load.
+
+The Content-Security-Policy names every script by its hash, so that a script smuggled in through untrusted text would
+not run even if escaping failed, and allows no connection at all. plotly.js writes style attributes, so inline styles
+are allowed; images may be data or blob, which saving a figure as PNG needs.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from judge_pipeline.figures.style import DrawnFigure, clean
+
+_FOLDER = "templates"
+
+
+def render(template: str, figures: Sequence[DrawnFigure], context: Mapping[str, Any]) -> str:
+    """The page of a template, with the figures' data and the scripts that draw them.
+
+    Args:
+        template: file name in ``report/templates``; it extends ``page.html.j2``.
+        figures: all figures of the page; the template places them.
+        context: what the template is given besides. Text is escaped wherever it is shown.
+
+    Returns:
+        HTML in UTF-8, the same for the same input.
+    """
+    drawn = any(figure.figure is not None for figure in figures)
+    library, script = (plotly_js(), _asset("report.js")) if drawn else ("", "")
+    scripts = [code for code in (library, script) if code]
+    return _environment().get_template(template).render(
+        **context,
+        policy=content_security_policy(scripts),
+        style=_as_is(_asset("report.css")),
+        scripts=[_as_is(code) for code in scripts],
+        figure_data=_as_is(safe_json({f.name: figure_json(f) for f in figures if f.figure is not None})),
+    )  # fmt: skip
+
+
+def content_security_policy(scripts: Sequence[str]) -> str:
+    """A policy under which these scripts run and nothing is loaded from anywhere."""
+    allowed = " ".join(f"'sha256-{_sha256(code)}'" for code in scripts) or "'none'"
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def figure_json(figure: DrawnFigure) -> dict[str, Any]:
+    """A figure's data and layout as plain values; the page prints title and subtitle itself."""
+    assert figure.figure is not None
+    spec = json.loads(figure.figure.to_json(engine="json"))
+    spec["layout"].pop("title", None)
+    return {"data": spec["data"], "layout": spec["layout"]}
+
+
+def safe_json(value: Any) -> str:
+    """JSON that can stand inside a script element: no character of it can end the element or open another."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def plotly_js() -> str:
+    """The drawing library as shipped with the plotly package."""
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
+def _sha256(code: str) -> str:
+    return base64.b64encode(hashlib.sha256(code.encode("utf-8")).digest()).decode("ascii")
+
+
+@cache
+def _asset(name: str) -> str:
+    return (resources.files("judge_pipeline.report") / _FOLDER / name).read_text(encoding="utf-8")
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("judge_pipeline.report", _FOLDER),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_tidy,
+    )
+
+
+def _as_is(text: str) -> Markup:
+    """Text that is shown without escaping: our own style and scripts, and JSON made harmless by ``safe_json``."""
+    return Markup(text)  # noqa: S704
+
+
+def _tidy(value: Any) -> Any:
+    """Text without control characters, which HTML does not allow; markup made here stays as it is."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
