@@ -14,7 +14,7 @@ from judge_pipeline.ingest.verdicts import read_verdict
 from judge_pipeline.settings import ContestSettings
 
 _MD_LINK = re.compile(r"\[(?P<text>[^\]]*)\]\((?P<url>[^)\s]+)[^)]*\)")
-_HAS_DATE = re.compile(r"\d{4}|\d{1,2}[./-]\d{1,2}[./-]\d")
+_HAS_DATE = re.compile(r"\d[-/.年]\s*\d{1,2}|[A-Za-z]{3}[/ ]\s*\d{1,2}|\bago\b|前$")
 
 
 @dataclass(slots=True)
@@ -118,4 +118,4 @@ def _text(value: str | None) -> str | None:
     """A field as one line of bounded length; None where it is blank."""
     if value is None:
         return None
-    return clean_text(" ".join(value.split())[:500]) or None
+    return clean_text(re.sub(r"[ \t\r\n\f]+", " ", value).strip()[:500]) or None

@@ -1,25 +1,85 @@
-"""The one door to all readers of submissions: bytes of an artifact -> records. What it is is seen from its content."""
+"""The one door to all readers of submissions: bytes of an artifact -> records.
+
+What an artifact is, its content says, and never its extension: pages are saved as ``.cpp``, sources as ``.txt``.
+"""
 
 from __future__ import annotations
 
-from judge_pipeline.ingest.encodings import decode
+from judge_pipeline.ingest.drafts import Draft, finish
+from judge_pipeline.ingest.encodings import Decoded, decode
+from judge_pipeline.ingest.json_artifacts import looks_like_json, read_json
+from judge_pipeline.ingest.markup import looks_like_page, open_page
+from judge_pipeline.ingest.pages import has_empty_list, read_page
 from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
-from judge_pipeline.ingest.text_artifacts import read_text_artifact
+from judge_pipeline.ingest.sites import site_of
+from judge_pipeline.ingest.source_files import is_source_file
+from judge_pipeline.ingest.text_artifacts import read_text
 from judge_pipeline.settings import ContestSettings
+
+_BINARY = (
+    (b"PK\x03\x04", "a ZIP archive", "unpack it into the folder"),
+    (b"\x1f\x8b", "a gzip archive", "unpack it into the folder"),
+    (b"Rar!", "a RAR archive", "unpack it into the folder"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it into the folder"),
+    (b"%PDF", "a PDF file", "save the page as HTML or text instead"),
+    (b"\x89PNG", "an image", "save the page as HTML or text instead"),
+    (b"\xff\xd8\xff", "an image", "save the page as HTML or text instead"),
+    (b"GIF8", "an image", "save the page as HTML or text instead"),
+    (b"PAR1", "a Parquet file", "export the table as JSON lines"),
+)
 
 
 def read_submissions(data: bytes, path: str, settings: ContestSettings) -> list[SubmissionRecord]:
-    """The submissions that an artifact holds.
+    """The submissions that an artifact holds, in its order.
 
     Args:
         data: the artifact's bytes.
-        path: what it is called, with ``/``.
-        settings: the contest's settings.
+        path: what it is called, with ``/``; its last part may tell id and result of a source file.
+        settings: the contest's settings: zone of times without one, further verdict words.
+
+    Returns:
+        One record of a page or file that is one submission (``row`` None), one for each row of a list or feed (``row``
+        from 1), none of a list page without submissions.
 
     Raises:
-        UnreadableArtifact: it holds no submission that can be read.
+        UnreadableArtifact: it holds no submission that can be read; reason and remedy say why.
     """
+    _refuse_binary(data, path)
+    decoded = decode(data)
+    return [finish(draft, decoded, path, settings) for draft in _drafts(decoded, path)]
+
+
+def _drafts(decoded: Decoded, path: str) -> list[Draft]:
+    text = decoded.text
+    if looks_like_json(text) and not is_source_file(text, path):
+        return read_json(text, path)
+    if looks_like_page(text):
+        return _of_page(text, path)
+    return read_text(text, path)
+
+
+def _of_page(text: str, path: str) -> list[Draft]:
+    page = open_page(text, path)
+    site = site_of(page)
+    drafts: list[Draft] = site.read(page) if site is not None else read_page(page)
+    if not drafts and not has_empty_list(page):
+        raise UnreadableArtifact(
+            path,
+            None,
+            "is a page that shows no submission: no list of submissions, no source, no result of a problem",
+            "save the page of the submission itself, completely, while logged in",
+        )
+    return drafts
+
+
+def _refuse_binary(data: bytes, path: str) -> None:
     if not data.strip():
         raise UnreadableArtifact(path, None, "is empty", "save it again")
-    decoded = decode(data)
-    return read_text_artifact(decoded, path, settings)
+    for magic, what, remedy in _BINARY:
+        if data.startswith(magic):
+            raise UnreadableArtifact(path, None, f"is {what}", remedy)
+    sample = data[:8192]
+    odd = sum(1 for byte in sample if byte < 9 or 14 <= byte < 27 or 28 <= byte < 32)
+    wide = sample[:2] in (b"\xff\xfe", b"\xfe\xff") or sample.count(0) > len(sample) // 5
+    if odd > len(sample) // 10 and not wide:
+        raise UnreadableArtifact(path, None, "is a binary file, not text", "save the page as HTML or text instead")

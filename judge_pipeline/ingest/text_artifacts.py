@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from judge_pipeline.ingest.drafts import Draft, finish
-from judge_pipeline.ingest.encodings import Decoded
+from judge_pipeline.ingest.drafts import Draft
 from judge_pipeline.ingest.fields import FieldName, field_of
-from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
-from judge_pipeline.ingest.source_files import draft_of_source_file, looks_like_code
-from judge_pipeline.settings import ContestSettings
+from judge_pipeline.ingest.markup import open_page
+from judge_pipeline.ingest.pages import read_page
+from judge_pipeline.ingest.records import UnreadableArtifact
+from judge_pipeline.ingest.source_files import draft_of_source_file, is_source_file, looks_like_code
 
 _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+|#{1,6}[ \t]+|>[ \t]*|\d{1,2}[.)][ \t]+)?[*_`【\[]{0,3}"
@@ -69,17 +69,16 @@ class _Reading:
     notes: list[str] = field(default_factory=list)
 
 
-def read_text_artifact(decoded: Decoded, path: str, settings: ContestSettings) -> list[SubmissionRecord]:
+def read_text(text: str, path: str) -> list[Draft]:
     """The submissions in a text, Markdown or source file.
 
     Raises:
         UnreadableArtifact: it holds neither a source nor a field of a submission.
     """
-    reading = _read(decoded.text)
-    if reading.listed:
-        drafts = [_listed_draft(row, index) for index, row in enumerate(reading.listed, start=1)]
-        return [finish(draft, decoded, path, settings) for draft in drafts]
-    drafts = _split(decoded.text, reading)
+    if is_source_file(text, path):
+        return [draft_of_source_file(text, path)]
+    reading = _read(text)
+    drafts = _listed(reading) or _in_html_tables(text, reading, path) or _split(text, reading, path)
     if not drafts:
         raise UnreadableArtifact(
             path,
@@ -87,7 +86,40 @@ def read_text_artifact(decoded: Decoded, path: str, settings: ContestSettings) -
             "holds no submission: no source, and no line such as 'Problem: ...' or '結果: ...'",
             "put the source between ``` fences, with 'Problem:', 'Result:' and 'Submitted at:' lines above it",
         )
-    return [finish(draft, decoded, path, settings) for draft in drafts]
+    return drafts
+
+
+def _listed(reading: _Reading) -> list[Draft]:
+    shared = _shared(reading)
+    drafts = []
+    for row, values in enumerate(reading.listed, start=1):
+        draft = Draft(reader="markdown_list", row=row)
+        for name, value in values:
+            draft.set(name, value)
+        drafts.append(_with_shared(draft, shared))
+    return drafts
+
+
+def _in_html_tables(text: str, reading: _Reading, path: str) -> list[Draft]:
+    """The rows of HTML tables in Markdown; who and what all of them are about may stand in the text around."""
+    if "<table" not in text.lower() or "<tr" not in text.lower():
+        return []
+    drafts = [draft for draft in read_page(open_page(text, path), "markdown_list") if draft.row is not None]
+    return [_with_shared(draft, _shared(reading)) for draft in drafts]
+
+
+def _shared(reading: _Reading) -> Draft:
+    shared = Draft(reader="")
+    for event in reading.events:
+        if event.kind in ("participant", "problem_id"):
+            shared.set(event.kind, event.value)
+    return shared
+
+
+def _with_shared(draft: Draft, shared: Draft) -> Draft:
+    draft.participant = draft.participant or shared.participant
+    draft.problem_id = draft.problem_id or shared.problem_id
+    return draft
 
 
 def _read(text: str) -> _Reading:
@@ -195,14 +227,7 @@ def _cells(line: str) -> list[str]:
     return [_plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", inside)]
 
 
-def _listed_draft(row: list[tuple[FieldName, str]], index: int) -> Draft:
-    draft = Draft(reader="markdown_list", row=index)
-    for name, value in row:
-        draft.set(name, value)
-    return draft
-
-
-def _split(text: str, reading: _Reading) -> list[Draft]:
+def _split(text: str, reading: _Reading, path: str) -> list[Draft]:
     """One draft for each submission in the text."""
     groups = _groups(reading.events)
     if len(groups) > 1:
@@ -213,12 +238,12 @@ def _split(text: str, reading: _Reading) -> list[Draft]:
         return drafts
     fences = _fences(reading.events)
     if not fences and not reading.events:
-        return [draft_of_source_file(text)] if looks_like_code(text) else []
+        return [draft_of_source_file(text, path)] if looks_like_code(text) else []
     draft = _draft_of(reading.events, reading)
     if not fences:
         draft.source = _unfenced(text, reading)
         if draft.source is None and not draft.tells_something():
-            return [draft_of_source_file(text)] if looks_like_code(text) else []
+            return [draft_of_source_file(text, path)] if looks_like_code(text) else []
     return [draft]
 
 

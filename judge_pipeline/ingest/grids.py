@@ -1,0 +1,213 @@
+"""What a page shows as tables and as labelled lines, with the links in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_pipeline.ingest.fields import FieldName, field_of
+from judge_pipeline.ingest.markup import Page
+
+_MAX_CELL_CHARS = 2000
+_MAX_ROWS = 200_000
+
+_BLOCK_TAGS = frozenset((
+    "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "ul", "ol", "dl", "table",
+    "section", "article", "header", "footer", "form", "body", "main", "nav", "aside", "center", "tbody", "caption",
+))  # fmt: skip
+
+
+_NOT_READ = ("select", "option", "button", "form", "nav", "datalist")
+"""What a page offers to choose or to do says nothing about a submission."""
+
+
+@dataclass(slots=True)
+class Cell:
+    """A table's cell.
+
+    Attributes:
+        text: its text on one line.
+        head: whether it is a ``<th>``.
+        links: target and text of each link in it.
+        titles: title attributes in it (sites put the long form of a verdict there).
+        classes: the classes of it and of what is in it.
+        attributes: its own attributes.
+        span: how many columns it covers.
+    """
+
+    text: str
+    head: bool = False
+    links: list[tuple[str, str]] = field(default_factory=list)
+    titles: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
+    span: int = 1
+    has_input: bool = False
+
+
+@dataclass(slots=True)
+class Grid:
+    """A table: its rows of cells."""
+
+    rows: list[list[Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRow:
+    """One data row of a table with headings: the cell of each field, and all its cells."""
+
+    fields: dict[FieldName, Cell]
+    cells: list[Cell]
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of visible text, the links in it, and the tag that it stands in."""
+
+    text: str
+    links: list[tuple[str, str]]
+    tag: str
+
+
+def grids_of(page: Page) -> list[Grid]:
+    """The page's tables in order; rows of a table within a cell belong to the inner table only."""
+    grids: dict[int, Grid] = {}
+    for number, row in enumerate(page.tree.css("tr")):
+        if number >= _MAX_ROWS:
+            page.notes.append(f"only the first {_MAX_ROWS} table rows are read")
+            break
+        table = _ancestor(row, ("table",))
+        cells = [_cell(node) for node in row.iter(include_text=False) if node.tag in ("td", "th")]
+        if cells:
+            grids.setdefault(table.mem_id if table is not None else 0, Grid([])).rows.append(cells)
+    return list(grids.values())
+
+
+def listed_rows(grid: Grid) -> tuple[set[FieldName], list[ListedRow]]:
+    """The fields that a table's headings name and its data rows, cells found by heading; none without headings."""
+    for index, row in enumerate(grid.rows[:8]):
+        columns = _columns(row)
+        names = [field_of(cell.text) if not cell.text or len(cell.text) <= 60 else None for cell in columns]
+        known = {name for name in names if name not in (None, "other", "source")}
+        if len(known) >= 2 and all(not re.search(r"\d{3}", cell.text) for cell in row):
+            data = [r for r in grid.rows[index + 1 :] if _columns_match(r, len(columns))]
+            rows = [_by_heading(names, cells) for cells in data if not _repeats(cells, row)]
+            return {name for name in names if name is not None}, _without_counters(rows)
+    return set(), []
+
+
+def labelled_pairs(grid: Grid) -> list[tuple[FieldName, Cell]]:
+    """Fields of a table that has a label and a value in each row."""
+    pairs: list[tuple[FieldName, Cell]] = []
+    for row in grid.rows:
+        cells = [cell for cell in row if cell.text or cell.links]
+        for label, value in zip(cells[::2], cells[1::2], strict=False):
+            name = field_of(label.text.rstrip(":： ")) if len(label.text) <= 60 else None
+            if name is not None and (label.head or len(cells) in (2, 4)) and not value.head:
+                pairs.append((name, value))
+    return pairs
+
+
+def visible_lines(page: Page) -> Iterator[Line]:
+    """The page's visible text, a line for each stretch within one block-level element."""
+    body = page.tree.body
+    if body is None:
+        return
+    current: Line | None = None
+    owner = None
+    for node in body.traverse(include_text=True):
+        if node.tag == "br" and current is not None:
+            yield current
+            current = None
+        if node.tag != "-text":
+            continue
+        text = " ".join((node.text_content or "").split())
+        if not text:
+            continue
+        block = _ancestor(node, _BLOCK_TAGS)
+        if _ancestor(node, _NOT_READ, within=12) is not None:
+            continue
+        mine = block.mem_id if block is not None else 0
+        if current is None or mine != owner:
+            if current is not None:
+                yield current
+            current, owner = Line("", [], block.tag if block is not None else "body"), mine
+        current.text = f"{current.text} {text}".strip()
+        link = _ancestor(node, ("a",), within=8)
+        if link is not None and link.attributes.get("href"):
+            current.links.append((link.attributes["href"], text))
+    if current is not None:
+        yield current
+
+
+def _ancestor(node: Any, tags: tuple[str, ...] | frozenset[str], within: int = 3000) -> Any:
+    parent = node.parent
+    for _ in range(within):
+        if parent is None or parent.tag in tags:
+            return parent
+        parent = parent.parent
+    return None
+
+
+def _cell(node: Any) -> Cell:
+    attributes = {name: value or "" for name, value in node.attributes.items()}
+    span = attributes.get("colspan", "1").strip()
+    cell = Cell(
+        text=" ".join(node.text(deep=True, separator=" ")[: 4 * _MAX_CELL_CHARS].split())[:_MAX_CELL_CHARS],
+        head=node.tag == "th",
+        attributes=attributes,
+        span=min(int(span), 100) if span.isascii() and span.isdigit() and int(span) > 0 else 1,
+        classes=attributes.get("class", "").split(),
+        titles=[attributes["title"]] if attributes.get("title") else [],
+    )
+    for inside in node.css("a, [title], [class], input, [data-id]"):
+        extra = inside.attributes
+        if inside.tag == "a" and extra.get("href"):
+            cell.links.append((extra["href"], " ".join(inside.text(deep=True, separator=" ").split())))
+        for name in ("title", "data-original-title"):
+            if extra.get(name):
+                cell.titles.append(extra[name])
+        cell.classes.extend((extra.get("class") or "").split())
+        cell.has_input = cell.has_input or inside.tag == "input"
+    return cell
+
+
+def _columns(row: list[Cell]) -> list[Cell]:
+    """The row's cells by column: a cell that spans several stands in the first of them, blanks in the others."""
+    return [part for cell in row for part in (cell, *(Cell("") for _ in range(cell.span - 1)))]
+
+
+def _columns_match(row: list[Cell], width: int) -> bool:
+    """Whether a row may be data: not a note that spans the table."""
+    return len(row) > 1 or (len(row) == 1 and width == 1)
+
+
+def _repeats(row: list[Cell], heading: list[Cell]) -> bool:
+    return [cell.text for cell in row] == [cell.text for cell in heading]
+
+
+def _by_heading(names: list[FieldName | None], row: list[Cell]) -> ListedRow:
+    columns = _columns(row)
+    extra = len(columns) - len(names)
+    if extra > 0 and all(not cell.text for cell in columns[:extra]):
+        # A column without heading in front, for a checkbox.
+        columns = columns[extra:]
+    fields: dict[FieldName, Cell] = {}
+    for name, cell in zip(names, columns, strict=False):
+        if name is not None and (cell.text or cell.links) and name not in fields:
+            fields[name] = cell
+    if "timestamp" in names:
+        fields.pop("time", None)  # the run's time then
+    return ListedRow(fields, row)
+
+
+def _without_counters(rows: list[ListedRow]) -> list[ListedRow]:
+    """Takes away a column "#" that only counts the rows."""
+    ids = [row.fields["submission_id"].text for row in rows if "submission_id" in row.fields]
+    first = ids[0] if ids else ""
+    counts_up = first in ("0", "1") and ids == [str(int(first) + i) for i in range(len(ids))]
+    if len(ids) != len(rows) or not counts_up:
+        return rows
+    return [ListedRow({k: v for k, v in row.fields.items() if k != "submission_id"}, row.cells) for row in rows]
