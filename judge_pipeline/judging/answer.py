@@ -240,12 +240,21 @@ def _object_spans(text: str) -> tuple[list[str], bool]:
 
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
-_PUNCTUATION = re.compile(r"[\s\"'`“”‘’\\,:{}\[\]]+")
+_CURLY = re.compile("[“”‘’]")
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]|\\u[0-9a-fA-F]{4}")
+_WHITE = re.compile(r"\\[nrtbf]|\s")
+_PUNCTUATION = re.compile(r"[\"'`\\,:{}\[\]]+")
 
 
 def _skeleton(text: str) -> str:
-    """The text without punctuation, numbers in one spelling: what a mechanical repair must not change."""
-    return _PUNCTUATION.sub("", _NUMBER.sub(lambda match: f"<{_number(match[0])}>", text))
+    """The text without white space and punctuation, everything else in one spelling: what no repair may change."""
+    text = _NOT_ASCII.sub(_escaped, _CURLY.sub("", text))
+    text = _NUMBER.sub(lambda match: f"<{_number(match[0])}>", _WHITE.sub(" ", text))
+    return _PUNCTUATION.sub("", text).replace(" ", "")
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0].lower() if match[0].startswith("\\") else json.dumps(match[0])[1:-1]
 
 
 def _number(text: str) -> str:

@@ -118,6 +118,7 @@ class Asking:
         self._cost_usd = 0.0
         self._stopped: Failure | None = None
         self._rejections = 0
+        self._got_replies = False
         self._exhausted_in_a_row = 0
 
     async def run(self, tasks: Sequence[Task]) -> dict[str, Failed]:
@@ -155,21 +156,23 @@ class Asking:
                 self._exhausted_in_a_row = 0
             else:
                 self._failed[task.request_hash] = failed
-                self._stop_where_hopeless(failed)
+                self._stop_where_down(failed)
             self._report(Progress(self._done, len(self._failed), self._total, self._cost_usd))
 
-    def _stop_where_hopeless(self, failed: Failed) -> None:
-        failure = failed.failure
-        if failure.failure_class in STOPPING:
+    def _stop_where_all_would_fail(self, failure: Failure) -> None:
+        """Stop after a call that shows that every further one would fail; before the next one may start."""
+        self._rejections += failure.failure_class == "rejected"
+        settings_are_wrong = self._rejections >= REJECTIONS_THAT_STOP and not self._got_replies
+        if failure.failure_class in STOPPING or settings_are_wrong:
             self._stopped = self._stopped or failure
-        elif failure.failure_class == "rejected" and not self._done:
-            self._rejections += 1
-            if self._rejections >= REJECTIONS_THAT_STOP:
-                self._stopped = failure
-        elif failure.failure_class == "infrastructure":
+
+    def _stop_where_down(self, failed: Failed) -> None:
+        """Stop where attempt after attempt used up its tries on a failing provider."""
+        if failed.failure.failure_class == "infrastructure" and failed.n_tries:
             self._exhausted_in_a_row += 1
             if self._exhausted_in_a_row >= max(EXHAUSTED_THAT_STOP, self._manner.limits.max_in_flight):
-                self._stopped = Failure("infrastructure", f"the provider seems to be down: {failure.text}")
+                words = f"the provider seems to be down: {failed.failure.text}"
+                self._stopped = self._stopped or Failure("infrastructure", words)
 
     async def _answer(self, task: Task) -> Failed | None:
         """Climb the ladder for one task; None where it is answered."""
@@ -179,8 +182,9 @@ class Asking:
         call, request = task.build()
         attempt = _Attempt(task, call, request)
         while True:
-            number += 1
-            failure, retry_after = await self._try(attempt, number)
+            tried = await self._try(attempt, number + 1)
+            number += tried.was_asked
+            failure = tried.failure
             if failure is None:
                 return None
             if number == manner.limits.max_tries or self._stopped or failure.failure_class in STOPPING:
@@ -190,20 +194,24 @@ class Asking:
             elif failure.failure_class in HEALING:
                 if failure.failure_class == "truncated":
                     attempt.answer_limit = manner.repair_max_output_tokens
-                await manner.timing.sleep(wait_before_try(manner.limits, number, retry_after, manner.rng))
+                await manner.timing.sleep(wait_before_try(manner.limits, number, tried.retry_after, manner.rng))
             else:
                 return Failed(failure, number)
 
-    async def _try(self, attempt: _Attempt, number: int) -> tuple[Failure | None, float | None]:
-        """One call, written down; its failure if it has one, and how long the provider asked to wait."""
+    async def _try(self, attempt: _Attempt, number: int) -> _Tried:
+        """One call, written down; or none, where the asking has stopped meanwhile."""
         manner = self._manner
         reply, retry_after = None, None
         started = await self._in_flight.acquire()
+        if self._stopped is not None:
+            await self._in_flight.release()
+            return _Tried(self._stopped, was_asked=False)
         started_at = utc_now()
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
             async with asyncio.timeout(manner.limits.timeout_seconds):
                 reply = await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit)
+            self._got_replies = True
             outcome = self._read(reply)
             await self._in_flight.succeeded()
         except TimeoutError:
@@ -219,12 +227,14 @@ class Asking:
         finally:
             latency_ms = max(0.0, (manner.timing.monotonic() - started) * 1000.0)
             written = self._writer.submit(self._record(attempt, number, started_at, latency_ms, reply, outcome))
+            if isinstance(outcome, Failure):
+                self._stop_where_all_would_fail(outcome)
             await self._in_flight.release()
         await asyncio.shield(written)
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
-        return (outcome if isinstance(outcome, Failure) else None), retry_after
+        return _Tried(outcome if isinstance(outcome, Failure) else None, retry_after)
 
     def _read(self, reply: Reply) -> Answer[BaseModel] | Failure:
         if reply.refusal:
@@ -273,6 +283,15 @@ class Asking:
             manner.judge, task.request_hash, task.attempt_id, answer, repair, got.model, latency_ms
         )
         return Record(attempt.request, call, judgment)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """What came of one try: its failure, if it has one, and how long the provider asked to wait."""
+
+    failure: Failure | None
+    retry_after: float | None = None
+    was_asked: bool = True
 
 
 @dataclass(slots=True)

@@ -323,7 +323,11 @@ def _open(url: str) -> sa.Engine:
     if backend not in ("sqlite", "postgresql"):
         raise JudgingError(f"the checkpoint must be SQLite or PostgreSQL, not {backend!r}")
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        Path(str(parsed.database)).parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(str(parsed.database)).parent
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise JudgingError(f"the checkpoint's folder {folder} cannot be made: {error.strerror}") from None
     options = {"timeout": BUSY_TIMEOUT_SECONDS} if backend == "sqlite" else {}
     engine = sa.create_engine(parsed, connect_args=options)
     if backend == "sqlite":

@@ -67,6 +67,7 @@ class InFlight:
                 wait = self._closed_until - self._timing.monotonic()
                 if wait <= 0:
                     self._under_way += 1
+                    self._wake_one()
                     return self._timing.monotonic()
             await self._timing.sleep(wait)
 
@@ -74,14 +75,14 @@ class InFlight:
         """A call has ended, in whatever way."""
         async with self._changed:
             self._under_way -= 1
-            self._changed.notify_all()
+            self._wake_one()
 
     async def succeeded(self) -> None:
         """The provider replied."""
         async with self._changed:
             self.window = self._maximum if self._probing else min(self._maximum, self.window + 1.0 / self.window)
             self._probing = False
-            self._changed.notify_all()
+            self._wake_one()
 
     def rate_limited(self, started: float, retry_after_seconds: float | None) -> None:
         """The provider said of a call that started then that it is asked too often.
@@ -94,3 +95,8 @@ class InFlight:
             self._narrowed_at = self._timing.monotonic()
         if retry_after_seconds is not None:
             self._closed_until = max(self._closed_until, self._timing.monotonic() + retry_after_seconds)
+
+    def _wake_one(self) -> None:
+        """One waiter is enough: it wakes the next where there is room. Waking all costs much with many waiting."""
+        if self._under_way < int(self.window):
+            self._changed.notify(1)

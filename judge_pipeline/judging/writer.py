@@ -72,3 +72,4 @@ def _settle(futures: list[asyncio.Future[None]], error: Exception | None) -> Non
             future.set_result(None)
         else:
             future.set_exception(error)
+            future.exception()  # seen: asyncio need not complain where the one who waited was cancelled

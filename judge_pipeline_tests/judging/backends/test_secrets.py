@@ -1,0 +1,34 @@
+"""Keys are blanked in whatever form a provider echoes them."""
+
+from __future__ import annotations
+
+import base64
+from urllib.parse import quote
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_pipeline.judging.backends.secrets import BLANK, Scrubber
+
+
+@given(st.text(st.characters(codec="ascii", min_codepoint=33, max_codepoint=126), min_size=8, max_size=60), st.text())
+def test_no_form_of_the_key_is_left(key: str, around: str) -> None:
+    scrub = Scrubber({"WHATEVER": key}, "WHATEVER")
+    encoded = base64.b64encode(key.encode()).decode().rstrip("=")
+    for text in (around + key + around, f"?key={quote(key, safe='')}&x", f"Basic {encoded}="):
+        assert key not in scrub.error(text).replace(BLANK, "")
+        assert encoded not in scrub.error(text).replace(BLANK, "")
+        assert key not in scrub.answer(text).replace(BLANK, "")
+
+
+def test_other_secrets_of_the_environment_are_blanked_in_errors_and_answers_are_left_alone() -> None:
+    scrub = Scrubber({"OTHER_API_KEY": "abcdefgh1234", "HOME": "/home/someone"}, "UNSET")
+    assert scrub.error("x abcdefgh1234 /home/someone") == f"x {BLANK} /home/someone"
+    assert scrub.answer("x abcdefgh1234") == "x abcdefgh1234"
+
+
+def test_what_looks_like_a_key_is_blanked_in_errors() -> None:
+    scrub = Scrubber({})
+    assert scrub.error("Incorrect API key: sk-proj-abcdefghijklmnopqrstuvwx.") == f"Incorrect API key: {BLANK}."
+    assert scrub.error("Authorization: Bearer abc.def-ghi_jkl") == f"Authorization: {BLANK}"
+    assert scrub.error("the task sk-ipped") == "the task sk-ipped"

@@ -1,0 +1,139 @@
+"""The store: one answer a judge and hash, every try kept, totals from rows, several processes at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql
+
+from judge_pipeline.judging import checkpoint as module
+from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Spent, StoredJudgment, StoredRequest, utc_now
+from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.request import sha256
+
+
+def record(n: int, judge: str = "j", p_ac: float | None = 0.5, cost: float | None = 0.25, raw: str = "{}") -> Record:
+    hash_ = sha256(str(n))
+    call = CallRow(judge, hash_, f"a{n}", 0, "run", 1, utc_now(), 1500.0, 100, 20, None, cost, "stop", raw_text=raw)
+    judgment = None
+    if p_ac is not None:
+        judgment = StoredJudgment(judge, hash_, f"a{n}", {"p_ac": p_ac}, None, "m", 1500.0)
+    return Record(StoredRequest(hash_, "t.j2", "0" * 64, '{"model":"x"}'), call, judgment)
+
+
+def test_what_is_recorded_is_answered_by_judge_and_hash(checkpoint: Checkpoint) -> None:
+    checkpoint.record([record(1), record(2, p_ac=None), record(3, judge="other")])
+    hashes = [sha256(str(n)) for n in range(5)]
+    assert set(checkpoint.answered("j", hashes)) == {hashes[1]}
+    assert checkpoint.answered("j", hashes)[hashes[1]].answer == {"p_ac": 0.5}
+    assert set(checkpoint.answered("other", hashes)) == {hashes[3]}
+    assert checkpoint.is_answered("j", hashes[1])
+    assert not checkpoint.is_answered("j", hashes[2])
+    assert checkpoint.answered("j", []) == {}
+
+
+def test_a_judgment_is_upserted_and_calls_are_appended(checkpoint: Checkpoint) -> None:
+    checkpoint.record([record(1, p_ac=0.1)])
+    checkpoint.record([record(1, p_ac=0.2)])
+    hash_ = sha256("1")
+    assert checkpoint.answered("j", [hash_])[hash_].answer == {"p_ac": 0.2}
+    assert [call["call_id"] for call in checkpoint.calls("j", hash_)] == [1, 2]
+
+
+def test_totals_come_from_all_calls_failed_ones_too(checkpoint: Checkpoint) -> None:
+    checkpoint.record([record(1, p_ac=None), record(1), record(2, cost=None)])
+    spent = checkpoint.spent("j", [sha256("1"), sha256("2"), sha256("3")])
+    assert spent == {sha256("1"): Spent(2, 200, 40, 0.5, 3.0), sha256("2"): Spent(1, 100, 20, None, 1.5)}
+    assert spent[sha256("1")] + spent[sha256("2")] == Spent(3, 300, 60, 0.5, 4.5)
+
+
+def test_the_components_of_a_hash_are_kept(checkpoint: Checkpoint) -> None:
+    checkpoint.record([record(1)])
+    stored = checkpoint.request(sha256("1"))
+    assert stored is not None
+    assert stored.components == '{"model":"x"}'
+    assert checkpoint.request(sha256("2")) is None
+
+
+def test_text_that_no_store_takes_is_stored_clean(checkpoint: Checkpoint) -> None:
+    checkpoint.record([record(1, raw="a\ud800b\0c")])
+    assert checkpoint.calls("j", sha256("1"))[0]["raw_text"] == "a\ufffdb\ufffdc"
+
+
+def test_it_is_sqlite_in_wal_mode_with_an_index_behind_each_lookup(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "checkpoint.sqlite"
+    store = Checkpoint(f"sqlite:///{path}")
+    store.record([record(1)])
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+        for table in ("judgments", "calls"):
+            plan = connection.execute(
+                f"EXPLAIN QUERY PLAN SELECT * FROM {table} WHERE judge = 'j' AND request_hash IN ('x', 'y')"
+            ).fetchall()
+            assert all("SEARCH" in row[3] and "INDEX" in row[3] for row in plan), plan
+    store.close()
+    assert store.is_answered("j", sha256("1"))  # opens again
+    store.close()
+
+
+def test_more_hashes_than_one_query_takes(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CHUNK", 7)
+    checkpoint.record([record(n) for n in range(50)])
+    assert len(checkpoint.answered("j", [sha256(str(n)) for n in range(100)])) == 50
+
+
+def _write(url: str, first: int) -> None:
+    store = Checkpoint(url)
+    for n in range(first, first + 40):
+        store.record([record(n)])
+        store.record([record(0)])  # all processes upsert this one
+    store.close()
+
+
+def test_processes_on_one_host_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'checkpoint.sqlite'}"
+    spawn = multiprocessing.get_context("fork")
+    processes = [spawn.Process(target=_write, args=(url, 1 + 100 * n)) for n in range(4)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(60)
+    assert [process.exitcode for process in processes] == [0, 0, 0, 0]
+    store = Checkpoint(url)
+    assert len(store.answered("j", [sha256(str(n)) for n in range(500)])) == 161
+    assert len(store.calls("j", sha256("0"))) == 160
+    store.close()
+
+
+def test_the_same_statements_are_postgresql() -> None:
+    dialect = postgresql.dialect()
+    upsert = module._upsert(module._insert("postgresql")(module.JUDGMENTS))
+    assert "ON CONFLICT (judge, request_hash) DO UPDATE" in str(upsert.compile(dialect=dialect))
+    for table in module._METADATA.sorted_tables:
+        assert "CREATE TABLE IF NOT EXISTS" in str(
+            sa.schema.CreateTable(table, if_not_exists=True).compile(dialect=dialect)
+        )
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("not a url", "not a database URL"),
+        ("mysql://u:p@h/d", "must be SQLite or PostgreSQL, not 'mysql'"),
+        ("sqlite:////proc/nowhere/checkpoint.sqlite", "cannot be"),
+    ],
+)
+def test_a_store_that_cannot_be_used_says_why(url: str, said: str) -> None:
+    with pytest.raises(JudgingError, match=said):
+        Checkpoint(url).is_answered("j", "h")
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint.sqlite"
+    path.write_text("this is not a database, " * 100)
+    with pytest.raises(JudgingError, match=r"checkpoint\.sqlite cannot be opened: file is not a database"):
+        Checkpoint(f"sqlite:///{path}").is_answered("j", "h")
