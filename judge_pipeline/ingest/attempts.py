@@ -19,14 +19,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
 from judge_pipeline.ingest.contest_folder import FoundFile, participant_and_problem_of
-from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
+from judge_pipeline.ingest.records import UnreadableArtifact
 from judge_pipeline.ingest.submissions import read_submissions
 from judge_pipeline.ingest.turns import TurnRow, lists_newest_first, order_trajectory
 from judge_pipeline.settings import ContestSettings
@@ -112,7 +111,7 @@ def submission_artifacts(files: Iterable[FoundFile], settings: ContestSettings) 
         except UnreadableArtifact as unreadable:
             aside.append(unreadable)
             continue
-        rows.extend(_with_folder(record, settings).to_row() for record in records)
+        rows.extend(record.to_row() for record in records)
     return SUBMISSION_ARTIFACTS.conform(rows), quarantine(aside)
 
 
@@ -165,27 +164,8 @@ def resolve_participant(shown: str | None, path: str, several: bool) -> tuple[st
     formed, named = _NUMBERED_ID.fullmatch(folder), _NUMBERED_ID.fullmatch(shown)
     alike = formed is not None and named is not None and formed[1].lower() == named[1].lower()
     if several or alike:
-        return shown, f"participant {shown!r} is by the artifact; it lies in the folder of {folder!r}"
-    return folder, f"participant {folder!r} is by the folder; the artifact names {shown!r}"
-
-
-def _with_folder(record: SubmissionRecord, settings: ContestSettings) -> SubmissionRecord:
-    """The record with what the folder's names add, and a note where they contradict it."""
-    participant, problem = participant_and_problem_of(record.path)
-    notes = list(record.notes)
-    by_name = settings.problem_names
-    own_problem = by_name.get(record.problem_id, record.problem_id) if record.problem_id else None
-    folder_problem = by_name.get(problem, problem) if problem else None
-    if record.participant and participant and record.participant != participant:
-        notes.append(f"the folder's participant is {participant!r}")
-    if own_problem and folder_problem and own_problem != folder_problem:
-        notes.append(f"the folder's problem is {folder_problem!r}")
-    return replace(
-        record,
-        participant=record.participant or participant,
-        problem_id=own_problem or folder_problem,
-        notes=tuple(notes),
-    )
+        return shown, f"participant by the artifact, not by its folder {folder!r}"
+    return folder, f"participant by the folder, not {shown!r} as the artifact says"
 
 
 def _rows_of(artifacts: pd.DataFrame) -> Iterator[Row]:

@@ -122,7 +122,7 @@ def _walk(folder: Path, root: Path, relative: PurePosixPath, depth: int) -> Iter
     for entry in entries:
         if entry.name.startswith(".") or entry.name.casefold() in _IGNORED_NAMES:
             continue
-        yield from _entry(entry, root, relative / _shown(entry.name), depth)
+        yield from _entry(entry, root, relative / file_name(entry.name), depth)
 
 
 def _entry(entry: os.DirEntry[str], root: Path, relative: PurePosixPath, depth: int) -> Iterator[FoundFile]:
@@ -160,6 +160,6 @@ def _set_aside(relative: PurePosixPath, reason: str, remedy: str) -> FoundFile:
     return str(relative), UnreadableArtifact(str(relative), None, reason, remedy)
 
 
-def _shown(name: str) -> str:
+def file_name(name: str) -> str:
     """A file name as text: bytes that are no UTF-8 are escaped, since no table can hold them."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")

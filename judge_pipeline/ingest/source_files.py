@@ -28,7 +28,7 @@ LANGUAGES = {
 _COMMENT = re.compile(
     r"^\s*(?://+|/\*+|\*+(?!/)|#(?!\s*(?:include|define|pragma|ifdef|ifndef|endif|if|undef|import)\b)|--+|;+|%+|\"\"\"|'''|\"\"\")\s?(?P<text>.*?)\s*(?:\*/)?\s*$"
 )
-_LABELLED = re.compile(r"^@?(?P<label>[^\W\d][^:：=]{0,40}?)\s*[:：=]\s*(?P<value>\S.*)$")
+_LABELLED = re.compile(r"^@?(?P<label>[^\W\d][^:：]{0,40}?)\s*[:：]\s*(?P<value>\S.*)$")
 _URL = re.compile(r"https?://[^\s\"'<>)]+")
 _HEAD_LINES = 40
 

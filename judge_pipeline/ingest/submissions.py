@@ -5,6 +5,10 @@ What an artifact is, its content says, and never its extension: pages are saved 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+from judge_pipeline.ingest.contest_folder import participant_and_problem_of
 from judge_pipeline.ingest.drafts import Draft, finish
 from judge_pipeline.ingest.encodings import Decoded, decode
 from judge_pipeline.ingest.json_artifacts import looks_like_json, read_json
@@ -29,13 +33,19 @@ _BINARY = (
 )
 
 
-def read_submissions(data: bytes, path: str, settings: ContestSettings) -> list[SubmissionRecord]:
+def read_submissions(
+    data: bytes, path: str, settings: ContestSettings, location: str | None = None
+) -> list[SubmissionRecord]:
     """The submissions that an artifact holds, in its order.
+
+    Participant and problem are the artifact's own (the id in a link before the name that is shown; problems by
+    ``problem_names``), else by the folders that it lies in; a note says where the two disagree.
 
     Args:
         data: the artifact's bytes.
         path: what it is called, with ``/``; its last part may tell id and result of a source file.
-        settings: the contest's settings: zone of times without one, further verdict words.
+        settings: the contest's settings: zone of times without one, further verdict words, problem names.
+        location: where it lies, ``.../submissions/<participant>/[<problem>/]...``, if ``path`` does not say.
 
     Returns:
         One record of a page or file that is one submission (``row`` None), one for each row of a list or feed (``row``
@@ -46,7 +56,23 @@ def read_submissions(data: bytes, path: str, settings: ContestSettings) -> list[
     """
     _refuse_binary(data, path)
     decoded = decode(data)
-    return [finish(draft, decoded, path, settings) for draft in _drafts(decoded, path)]
+    records = [finish(draft, decoded, path, settings) for draft in _drafts(decoded, path)]
+    participant, problem = participant_and_problem_of(path if location is None else location)
+    return [_with_folder(record, participant, problem, settings.problem_names) for record in records]
+
+
+def _with_folder(
+    record: SubmissionRecord, participant: str | None, problem: str | None, names: Mapping[str, str]
+) -> SubmissionRecord:
+    """The record with what its folders add, and a note where they contradict it."""
+    notes = list(record.notes)
+    own = names.get(record.problem_id, record.problem_id) if record.problem_id else None
+    folder = names.get(problem, problem) if problem else None
+    if record.participant and participant and record.participant != participant:
+        notes.append(f"the folder's participant is {participant!r}")
+    if own and folder and own != folder:
+        notes.append(f"the folder's problem is {folder!r}")
+    return replace(record, participant=record.participant or participant, problem_id=own or folder, notes=tuple(notes))
 
 
 def _drafts(decoded: Decoded, path: str) -> list[Draft]:

@@ -20,7 +20,7 @@ from judge_pipeline.ingest.source_files import draft_of_source_file, is_source_f
 
 _LABELLED = re.compile(
     r"^[ \t]*(?:[-*+][ \t]+|#{1,6}[ \t]+|>[ \t]*|\d{1,2}[.)][ \t]+)?[*_`【\[]{0,3}"
-    r"(?P<label>[^\W\d][^:：=|*`\n]{0,40}?)[*_`】\]]{0,3}[ \t]*(?:[:：][*_]{0,2}|=)[ \t]*(?P<value>[^\n]*?)[ \t]*$"
+    r"(?P<label>[^\W\d][^:：|*`\n]{0,40}?)[*_`】\]]{0,3}[ \t]*[:：][*_]{0,2}[ \t]*(?P<value>[^\n]*?)[ \t]*$"
 )
 _SPACED = re.compile(
     r"^[ \t]*(?P<label>submitted (?:at|on)|(?:judge|submission|problem|user|run)_id|結果|判定|提出日時|問題|言語|参加者"
@@ -37,6 +37,9 @@ _NOT_SOURCE = frozenset((
 ))  # fmt: skip
 
 _MAX_LINE = 5000
+
+_Code = tuple[int, int, str]
+"""A block of code: its first line, the line behind it, and its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,15 +239,15 @@ def _split(text: str, reading: _Reading, path: str) -> list[Draft]:
         for row, draft in enumerate(drafts, start=1):
             draft.row = row
         return drafts
-    fences = _fences(reading.events)
-    if not fences and not reading.events:
-        return [draft_of_source_file(text, path)] if looks_like_code(text) else []
-    draft = _draft_of(reading.events, reading)
-    if not fences:
-        draft.source = _unfenced(text, reading)
-        if draft.source is None and not draft.tells_something():
-            return [draft_of_source_file(text, path)] if looks_like_code(text) else []
-    return [draft]
+    if _fences(reading.events):
+        return [_draft_of(reading.events, reading)]
+    code = _unfenced(text, reading)
+    inside = range(0) if code is None else range(code[0], code[1])
+    draft = _draft_of([event for event in reading.events if event.line not in inside], reading)
+    draft.source = None if code is None else code[2]
+    if draft.source is not None and len(draft.source) == len(text):
+        return [draft_of_source_file(text, path)]
+    return [draft] if draft.tells_something() else []
 
 
 def _fences(events: list[_Event]) -> list[_Event]:
@@ -285,15 +288,15 @@ def _draft_of(events: list[_Event], reading: _Reading) -> Draft:
     return draft
 
 
-def _unfenced(text: str, reading: _Reading) -> str | None:
-    """The source in a text without fences: behind a line ``Source:``, else the block that looks most like code."""
+def _unfenced(text: str, reading: _Reading) -> _Code | None:
+    """The source in a text without fences: behind a line ``Source:``, else the longest block that looks like code."""
     labels = [e.line for e in reading.events if e.kind == "source" and not e.value]
     if labels:
         return _block(text, reading.lines, labels[0] + 1)
     starts = [0, *(i + 1 for i, line in enumerate(reading.lines) if _SEPARATOR.match(line.text))]
     blocks = [_block(text, reading.lines, _behind_head(reading, start)) for start in starts]
-    code = [block for block in blocks if block is not None and looks_like_code(block)]
-    return max(code, key=len, default=None)
+    code = [block for block in blocks if block is not None and looks_like_code(block[2])]
+    return max(code, key=lambda block: len(block[2]), default=None)
 
 
 def _behind_head(reading: _Reading, start: int) -> int:
@@ -311,12 +314,14 @@ def _behind_head(reading: _Reading, start: int) -> int:
     return head
 
 
-def _block(text: str, lines: list[_Line], start: int) -> str | None:
-    """The text from a line to the next separator, without one blank line before it; None where it is blank."""
+def _block(text: str, lines: list[_Line], start: int) -> _Code | None:
+    """The lines from ``start`` to the next separator, without one blank line before; None where all are blank."""
     if start < len(lines) and not lines[start].text.strip():
         start += 1
     if start >= len(lines):
         return None
     end = next((i for i in range(start, len(lines)) if _SEPARATOR.match(lines[i].text)), None)
-    block = text[lines[start].start :] if end is None else text[lines[start].start : lines[max(end - 1, start)].end]
-    return block if block.strip() else None
+    if end == start:
+        return None
+    block = text[lines[start].start :] if end is None else text[lines[start].start : lines[end - 1].end]
+    return (start, len(lines) if end is None else end, block) if block.strip() else None
