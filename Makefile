@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 PORT ?= 3000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick lint format ui lock clean
+.PHONY: help setup demo test test-quick lint format ui docs lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -53,3 +53,6 @@ lock: $(READY) ## resolve the dependencies anew into requirements.lock (hashes, 
 
 clean: ## remove what runs have produced (var/), keep .venv
 	rm -rf var
+
+docs: $(READY) ## write the reference pages that follow from the code
+	$(BIN)/python docs/generate_reference.py

@@ -1,7 +1,7 @@
 """Writes the reference pages that follow from the code: tables, configuration, command line.
 
-    .venv/bin/python docs/generate_reference.py           write them
-    .venv/bin/python docs/generate_reference.py --check   exit 1 where one is out of date
+.venv/bin/python docs/generate_reference.py           write them
+.venv/bin/python docs/generate_reference.py --check   exit 1 where one is out of date
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def tables_page() -> str:
         "is a value that does not exist or is not known, and a reason stands beside it where the table has one.\n"
     ]
     for table in tables.ALL_TABLES:
-        parts.append(f"\n## {table.name}\n\n{table.description} Key: {', '.join(f'`{name}`' for name in table.key)}.\n\n")
+        key = ", ".join(f"`{name}`" for name in table.key)
+        parts.append(f"\n## {table.name}\n\n{table.description} Key: {key}.\n\n")
         parts.append("| column | kind | null | values | what it holds |\n|---|---|---|---|---|\n")
         parts += [
             f"| `{c.name}` | {c.kind} | {'yes' if c.nullable else 'no'} | {_values(c)} | {_cell(c.description)} |\n"
@@ -67,7 +68,10 @@ def configuration_page() -> str:
 
 def command_line_page() -> str:
     """The help of every command."""
-    parts = ["# Command line\n\nExit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong.\n"]
+    parts = [
+        "# Command line\n\nExit codes: 0 done, 1 the data or the judges failed (and it says which), "
+        "2 the command was wrong.\n"
+    ]
     for path, command in _commands(cli, "judge-pipeline"):
         context = click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
         parts.append(f"\n## {path}\n\n```text\n{command.get_help(context)}\n```\n")

@@ -14,7 +14,6 @@ import dagster as dg
 
 from judge_pipeline.assets import contest, dynamics, judges, reports
 from judge_pipeline.orchestration.parquet_store import ParquetStore
-from judge_pipeline.orchestration.partitions import CONTESTS, contest_by_judge
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
 
@@ -35,13 +34,8 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
     names = workspace.judges().names("cocreation")
     store = ParquetStore(root=str(workspace.out_dir / "tables"))
     return dg.Definitions(
-        assets=[
-            *contest.ASSETS,
-            *judges.assets(names, configuration_sha256(workspace)),
-            *dynamics.ASSETS,
-            *reports.ASSETS,
-        ],
-        jobs=_jobs(names),
+        assets=_assets(workspace, names),
+        jobs=_jobs(),
         resources={
             "workspace": WorkspaceResource.of(workspace),
             "store": store,
@@ -61,7 +55,12 @@ def configuration_sha256(workspace: Workspace) -> str:
     return digest.hexdigest()
 
 
-def _jobs(judge_names: list[str]) -> list[Any]:
+def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
+    judged = judges.assets(judge_names, configuration_sha256(workspace))
+    return [*contest.ASSETS, *judged, *dynamics.ASSETS, *reports.ASSETS]
+
+
+def _jobs() -> list[Any]:
     read = ("read_contest_folder", "participant_contexts", "splits", "judge_requests")
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs")
@@ -70,19 +69,16 @@ def _jobs(judge_names: list[str]) -> list[Any]:
         dg.define_asset_job(
             READ_CONTEST,
             first,
-            partitions_def=CONTESTS,
             description="Raw files of one contest -> attempts, contexts, splits, judge requests.",
         ),
         dg.define_asset_job(
             JUDGE_CONTEST,
             judged,
-            partitions_def=contest_by_judge(judge_names),
             description="One judge's judgments of one contest; asks only for what is not stored yet.",
         ),
         dg.define_asset_job(
             REPORT_CONTEST,
             last,
-            partitions_def=CONTESTS,
             description="Predictions, metrics, dynamics and the report of one contest, from the judges that are there.",
         ),
     ]

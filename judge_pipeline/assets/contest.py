@@ -103,7 +103,7 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     }
     for table, rows in made.items():
         metadata = {"folder": dg.MetadataValue.path(str(folder)), "folder_sha256": read.fingerprint}
-        yield from events(table, Made(rows, metadata, problems), _READ[table])
+        yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
 
 

@@ -25,6 +25,13 @@ from judge_pipeline.tables import (
 )
 
 GROUP = "judges"
+_EVALUATION = (
+    "cocreation/agreement_figures.py",
+    "cocreation/evaluation.py",
+    "cocreation/judge_figures.py",
+    "cocreation/judged_attempts.py",
+    "statistics",
+)
 
 
 def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.AssetsDefinition:
@@ -123,7 +130,7 @@ def predictions_wide(context: dg.AssetExecutionContext, attempts: Any, splits: A
     JUDGE_METRICS,
     group=GROUP,
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
-    rooms=("cocreation/evaluation.py", "statistics"),
+    rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
     checks=(Check("threshold_from_val", "Each threshold was chosen on val, never on test", blocking=True),),
 )
@@ -146,7 +153,7 @@ def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_cov
     JUDGE_AGREEMENT,
     group=GROUP,
     inputs=(PREDICTIONS,),
-    rooms=("cocreation/evaluation.py", "statistics"),
+    rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
 )
 def judge_agreement(context: dg.AssetExecutionContext, predictions: Any) -> Made:
@@ -164,7 +171,7 @@ def judge_agreement(context: dg.AssetExecutionContext, predictions: Any) -> Made
     JUDGE_CURVES,
     group=GROUP,
     inputs=(PREDICTIONS,),
-    rooms=("cocreation/evaluation.py", "statistics"),
+    rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
 )
 def judge_curves(context: dg.AssetExecutionContext, predictions: Any) -> Made:

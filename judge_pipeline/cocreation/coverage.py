@@ -49,7 +49,7 @@ def judge_coverage(
 
 def usable(coverage: pd.DataFrame) -> list[str]:
     """The judges whose tables metrics may read."""
-    return coverage.loc[coverage["status"].isin(("verified", "unverified")), "judge"].tolist()
+    return [str(name) for name in coverage.loc[coverage["status"].isin(("verified", "unverified")), "judge"]]
 
 
 def _row(judge: JudgeFacts, requests: pd.DataFrame, table: pd.DataFrame | None) -> dict[str, object]:

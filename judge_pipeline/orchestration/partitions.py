@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import dagster as dg
@@ -18,10 +17,7 @@ def contest_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
 
 def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
     """From one contest to its judgments by whichever judges there are; it runs with the partitions that exist."""
-    with warnings.catch_warnings():
-        # The class is marked beta; it is the documented way, and a test of the graph would notice a change.
-        warnings.simplefilter("ignore", dg.BetaWarning)
-        return dg.MultiToSingleDimensionPartitionMapping("contest")
+    return dg.MultiToSingleDimensionPartitionMapping("contest")
 
 
 def contest_of(context: dg.AssetExecutionContext) -> str:

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.tables import SPLITS_LEDGER
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_COLUMNS = ["participant", "problem_id", "split"]
 
 
 class SplitsLedger:
@@ -30,18 +29,16 @@ class SplitsLedger:
 
         if not self.path.is_file():
             return None
-        ledger = pd.read_csv(self.path, dtype=str, keep_default_na=False)
-        wrong = list(ledger.columns) != _COLUMNS or not ledger["split"].isin(("train", "val", "test")).all()
-        if wrong or ledger.duplicated(_COLUMNS[:2]).any():
+        try:
+            return SPLITS_LEDGER.conform(pd.read_csv(self.path, dtype=str, keep_default_na=False))
+        except ValueError as error:
             raise ValueError(
-                f"{self.path} is damaged: it must hold {', '.join(_COLUMNS)}, each trajectory once, splits train, val "
-                f"or test. Restore it from a backup, or delete it to split the contest anew"
-            )
-        return ledger
+                f"{self.path} is damaged ({error}). Restore it from a backup, or delete it to split the contest anew"
+            ) from None
 
     def write(self, ledger: pd.DataFrame) -> None:
         """Replace the ledger, whole or not at all."""
-        write_whole(self.path, ledger[_COLUMNS].to_csv(index=False, lineterminator="\n").encode())
+        write_whole(self.path, SPLITS_LEDGER.conform(ledger).to_csv(index=False, lineterminator="\n").encode())
 
     def sha256(self) -> str:
         """The sha256 of the ledger's bytes."""

@@ -89,7 +89,7 @@ def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec
     ]
 
 
-def events(table: Table, made: Made, checks: Sequence[Check]) -> Iterator[Any]:
+def events(table: Table, made: Made, checks: Sequence[Check], output_name: str) -> Iterator[Any]:
     """What Dagster is told of a table that was made: the output with its metadata, and each check's result.
 
     Raises:
@@ -103,7 +103,7 @@ def events(table: Table, made: Made, checks: Sequence[Check]) -> Iterator[Any]:
         raise dg.Failure(str(error), allow_retries=False) from None
     yield dg.Output(
         rows,
-        output_name=table.name,
+        output_name=output_name,
         data_version=dg.DataVersion(hashlib.sha256(parquet_bytes(table, rows)).hexdigest()),
         metadata={
             "dagster/row_count": len(rows),
@@ -164,20 +164,12 @@ def table_asset(
         )
         def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
             made = fn(context, **tables)
-            for event in events(table, made, checks):
-                yield _unnamed(event)
+            yield from events(table, made, checks, "result")
             context.resources.progress.table(table.name, len(made.rows))
 
         return run
 
     return decorate
-
-
-def _unnamed(event: Any) -> Any:
-    """The output of a single asset goes by Dagster's default name."""
-    if isinstance(event, dg.Output):
-        return dg.Output(event.value, metadata=event.metadata, data_version=event.data_version)
-    return event
 
 
 def _result(table: Table, check: Check, problems: Sequence[str]) -> dg.AssetCheckResult:

@@ -1,0 +1,189 @@
+"""The graph as the command line and the UI drive it, on a small contest, with a persistent Dagster instance."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+from judge_pipeline.orchestration.exports import report_path
+from judge_pipeline.orchestration.instance import open_instance
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.runs import JobOutcome, run_job
+from judge_pipeline.orchestration.stored_tables import store_of
+from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import (
+    ALL_TABLES,
+    ATTEMPTS,
+    INGEST_QUARANTINE,
+    JUDGE_COVERAGE,
+    JUDGE_METRICS,
+    JUDGE_OUTPUTS,
+    JUDGE_REQUESTS,
+    PREDICTIONS,
+    SPLIT_ASSIGNMENTS,
+    SPLITS_LEDGER,
+    TRAJECTORIES,
+)
+from judge_pipeline_tests.mini_contest import MiniContest
+
+
+class House:
+    """A workspace with its instance, and the graph over it."""
+
+    def __init__(self, contest: MiniContest) -> None:
+        self.contest = contest
+        self.workspace = Workspace.find({}, contest.home)
+        self.definitions = build_definitions(self.workspace)
+        self.instance = open_instance(self.workspace)
+        self.store: ParquetStore = store_of(self.workspace)
+
+    def run(self, job: str, judge: str | None = None) -> JobOutcome:
+        return run_job(self.definitions, self.instance, job, self.contest.name, judge)
+
+    def table(self, table: object, *judge: str) -> pd.DataFrame:
+        return self.store.read(table, self.contest.name, *judge)
+
+    def record_judges(self) -> None:
+        """A judge that is nearly right, and one that guesses."""
+        rng = random.Random(3)
+        rows = list(self.table(ATTEMPTS).itertuples())
+        near = {row.attempt_id: round(min(1, max(0, 0.25 + 0.5 * row.y + rng.gauss(0, 0.2))), 2) for row in rows}
+        self.contest.record("sharp", near)
+        self.contest.record("dull", {row.attempt_id: round(rng.random(), 2) for row in rows})
+
+    def through(self, *judges: str) -> JobOutcome:
+        """Read, judge, report; the outcome of the last."""
+        assert self.run(READ_CONTEST).error is None
+        self.record_judges()
+        for judge in judges:
+            assert self.run(JUDGE_CONTEST, judge).error is None
+        return self.run(REPORT_CONTEST)
+
+    def hashes(self) -> dict[str, str]:
+        """Relative path -> sha256 of every table, export and report."""
+        out = self.workspace.out_dir
+        files = [
+            f for part in ("tables", "exports", "reports", "ledgers") for f in (out / part).rglob("*") if f.is_file()
+        ]
+        return {str(f.relative_to(out)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    built = House(MiniContest(tmp_path / "home").lay())
+    with built.instance:
+        yield built
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house whose contest was run to the end; tests only read it."""
+    built = House(MiniContest(tmp_path_factory.mktemp("finished") / "home").lay())
+    with built.instance:
+        outcome = built.through("sharp", "dull", "text")
+        assert outcome.error is None, outcome.error
+        yield built
+
+
+def test_every_table_and_the_report_are_made(finished: House) -> None:
+    for table in (t for t in ALL_TABLES if t is not SPLITS_LEDGER):
+        parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table is JUDGE_OUTPUTS else [None]
+        for part in parts:
+            rows = finished.table(table, *([part] if part else []))
+            assert len(rows) or table is INGEST_QUARANTINE, table.name
+    assert report_path(finished.workspace, "mini").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_counts_add_up_from_files_to_figures(finished: House) -> None:
+    files = list((finished.contest.folder / "submissions").rglob("*.txt"))
+    attempts = finished.table(ATTEMPTS)
+    assert len(attempts) == len(files)
+    assert len(finished.table(JUDGE_REQUESTS)) == len(files)
+    assert len(finished.table(PREDICTIONS)) == 3 * len(files)
+    assert int(finished.table(TRAJECTORIES)["n_turns"].sum()) == len(files)
+    test = finished.table(PREDICTIONS).query("split == 'test' and judge == 'sharp'")
+    metric = finished.table(JUDGE_METRICS).query("judge == 'sharp' and metric == 'brier'").iloc[0]
+    assert metric["n"] == len(test)
+    assert metric["value"] == pytest.approx(((test["p_ac"] - test["y"].astype(float)) ** 2).mean())
+
+
+def test_a_judge_without_its_key_fails_by_name_and_the_rest_goes_on(finished: House) -> None:
+    outcome = finished.run(JUDGE_CONTEST, "keyed")
+    assert outcome.error is not None
+    assert "MINI_CONTEST_KEY" in outcome.error
+    assert "materialize again" in outcome.error
+    coverage = finished.table(JUDGE_COVERAGE).set_index("judge")
+    assert coverage["status"].to_dict() == {
+        "sharp": "verified", "dull": "verified", "text": "verified", "keyed": "not judged",
+    }  # fmt: skip
+    assert "MINI_CONTEST_KEY is not set" in coverage.loc["keyed", "reason"]
+
+
+def test_the_run_shows_previews_counts_and_data_versions(finished: House) -> None:
+    event = finished.instance.get_latest_materialization_event(dg.AssetKey("attempts"))
+    assert event is not None and event.asset_materialization is not None
+    metadata = event.asset_materialization.metadata
+    assert metadata["dagster/row_count"].value == len(finished.table(ATTEMPTS))
+    assert "| attempt\\_id |" in metadata["preview"].value or "attempt_id" in metadata["preview"].value
+    assert len(event.asset_materialization.tags["dagster/data_version"]) == 64
+
+
+def test_the_same_inputs_give_the_same_bytes(finished: House, tmp_path: Path) -> None:
+    again = House(MiniContest(tmp_path / "home").lay())
+    with again.instance:
+        assert again.through("sharp", "dull", "text").error is None
+        assert again.hashes() == finished.hashes()
+
+
+def test_new_attempts_keep_ids_and_splits_and_make_judges_stale(house: House) -> None:
+    assert house.through("sharp", "dull").error is None
+    before, splits = house.table(ATTEMPTS), house.table(SPLIT_ASSIGNMENTS)
+    house.contest.attempt("E001", "p1", 9, "AC")
+    house.contest.trajectory("E001", "p9", "WA AC")
+    assert house.run(READ_CONTEST).error is None
+    after = house.table(ATTEMPTS)
+    assert set(before["attempt_id"]) < set(after["attempt_id"])
+    assert len(after) == len(before) + 3
+    merged = splits.merge(house.table(SPLIT_ASSIGNMENTS), on=["participant", "problem_id"])
+    assert len(merged) == len(splits) and (merged["split_x"] == merged["split_y"]).all()
+    failed = house.run(JUDGE_CONTEST, "sharp")
+    assert failed.error is not None and "3 of" in failed.error
+    assert house.run(REPORT_CONTEST).error is None
+    coverage = house.table(JUDGE_COVERAGE).set_index("judge")
+    assert coverage.loc["sharp", "status"] == "unverified"
+    assert "3 of" in coverage.loc["sharp", "reason"]
+
+
+def test_what_cannot_be_read_is_set_aside_and_counted(house: House) -> None:
+    (house.contest.folder / "submissions" / "E001" / "broken.html").write_bytes(b"\x00\x01\x02" * 50)
+    (house.contest.folder / "prompts" / "E001" / "x.json").write_text('{"no": "chat"}', encoding="utf-8")
+    outcome = house.run(READ_CONTEST)
+    assert outcome.error is None
+    quarantine = house.table(INGEST_QUARANTINE)
+    assert set(quarantine["path"]) == {"submissions/E001/broken.html", "prompts/E001/x.json"}
+    assert quarantine["reason"].str.len().gt(5).all() and quarantine["remedy"].str.len().gt(5).all()
+    assert any("nothing_set_aside" in line for line in outcome.failed_checks)
+
+
+def test_an_empty_contest_fails_and_says_where_files_belong(tmp_path: Path) -> None:
+    contest = MiniContest(tmp_path / "home").lay(0, 0)
+    (contest.folder / "submissions").mkdir(parents=True)
+    house = House(contest)
+    with house.instance:
+        error = house.run(READ_CONTEST).error
+    assert error is not None
+    assert "no submission could be read" in error and "submissions/<participant>" in error
+
+
+def test_no_verified_judge_still_gives_a_report(house: House) -> None:
+    outcome = house.through()
+    assert outcome.error is None
+    assert any("a_judge_is_verified" in line for line in outcome.failed_checks)
+    assert report_path(house.workspace, "mini").is_file()
