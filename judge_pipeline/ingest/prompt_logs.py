@@ -28,6 +28,7 @@ from judge_pipeline.ingest.chat_formats import (
     librechat,
     open_webui,
     openclaw,
+    prompt_bullets,
     prompt_list,
     role_headings,
     specstory,
@@ -82,6 +83,7 @@ _TEXTS: tuple[tuple[str, Callable[[str], list[Chat] | None]], ...] = (
     (ellmer.NAME, ellmer.chats_of_text),
     (prompt_list.NAME, prompt_list.chats_of_text),
     (role_headings.NAME, role_headings.chats_of_text),
+    (prompt_bullets.NAME, prompt_bullets.chats_of_text),
     (unmarked.NAME, unmarked.chats_of_text),
 )
 """Formats of text, the most particular first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import Any
 
@@ -25,6 +26,8 @@ _SENT = re.compile(
     re.DOTALL,
 )
 _CHAT_URL = re.compile(r"gemini\.google\.com/(?:u/\d+/)?app/([0-9a-fA-F]+)")
+_TAG = re.compile(r"<[^<>]*>")
+_BLOCK_TAG = re.compile(r"</?(?:p|div|br|hr|li|ul|ol|pre|h[1-6]|tr|table|blockquote)\b[^<>]*>", re.IGNORECASE)
 _SESSION_TYPES = frozenset({"user", "gemini", "info", "error", "warning", "tool", "model"})
 
 
@@ -93,13 +96,10 @@ def _activity_turns(activity: dict[str, Any]) -> list[Turn]:
     return turns
 
 
-def _text_of_html(html: str) -> str:
-    from selectolax.lexbor import LexborHTMLParser
-
-    if not html.strip():
-        return ""
-    body = LexborHTMLParser(html).body
-    return "" if body is None else re.sub(r"\n{3,}", "\n\n", body.text(separator="\n")).strip()
+def _text_of_html(markup: str) -> str:
+    """The text of Takeout's sanitized HTML, a line for each block. By tags alone: nesting may be deep as you like."""
+    lines = _BLOCK_TAG.sub("\n", markup)
+    return re.sub(r"\n\s*\n\s*\n", "\n\n", html.unescape(_TAG.sub("", lines))).strip()
 
 
 def _studio_chat(chunks: list[Any]) -> Chat:

@@ -65,7 +65,7 @@ def chat_of(value: dict[str, Any]) -> Chat | None:
 def _marked(lines: list[str], speaker: re.Pattern[str], history: str) -> list[Chat]:
     start = next((i + 1 for i, line in enumerate(lines) if re.fullmatch(history, line)), 0)
     heads = [(i, m[1]) for i, line in enumerate(lines) if i >= start and (m := speaker.fullmatch(line))]
-    ends = [i for i, _ in heads[1:]] + [len(lines)]
+    ends = [*(i for i, _ in heads[1:]), len(lines)][: len(heads)]
     turns = [_marked_turn(label, lines[i + 1 : end]) for (i, label), end in zip(heads, ends, strict=True)]
     return [Chat(tuple(turns))]
 

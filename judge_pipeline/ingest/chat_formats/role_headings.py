@@ -4,38 +4,38 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from judge_pipeline.ingest.chat_formats.chat import Chat, Role, Turn, block_text, instant_of, lines_of
 from judge_pipeline.ingest.chat_formats.fences import fenced
-from judge_pipeline.ingest.chat_formats.role_words import Speaker, speaker_of
+from judge_pipeline.ingest.chat_formats.role_words import QUESTION_WORDS, Speaker, speaker_of, split_label
 
 NAME = "text with role headings"
-
-_BULLET = r"\s{0,3}(?:[-*+]\s{1,4}|\d{1,3}[.)]\s{1,4})?"
-_STYLES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("heading", re.compile(r"\s{0,3}#{1,6}(?P<label>[^#\n].{0,250})")),
-    ("bold", re.compile(_BULLET + r"(?:\*\*|__)(?P<label>[^*_\n]{1,160})(?:\*\*|__)(?P<rest>.*)")),
-    ("bracket", re.compile(r"\s{0,3}[\[【<「](?P<label>[^\[\]【】<>「」\n]{1,80})[\]】>」](?P<rest>.*)")),
-    ("label", re.compile(r"(?:>\s?|[-*+]\s)?(?P<label>[^\s:\uff1a`*#|>][^:\uff1a`*#|\n]{0,80})[:\uff1a](?P<rest>.*)")),
-    ("bare", re.compile(r"(?P<label>[^\s:\uff1a`*#|>.,;!?\uff0c\uff1b\uff01\uff1f。、].{0,40})")),
-)
-"""How a line can mark a speaker. No two neighbouring repeats match the same character, so that matching is linear."""
-
-_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d:?\d\d)")
 
 LEAST_PREAMBLE_CHARS = 200
 """Prose this long before the first heading is an answer whose beginning was not saved; less is a title or a remark."""
 
+_STAMP = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d:?\d\d)")
+_TITLE = re.compile(r"(?:[-*] )?(?:\*\*)?[\w .()/-]{1,40}(?:\*\*)?\s*[:\uff1a]")
+_BULLET = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+")
+
+# No two neighbouring repeats of a pattern match the same character, so that matching is linear.
+_HEADING = re.compile(r"#{1,6}([^#\n].{0,2000})")
+_BOLD = re.compile(r"(?:\*\*\*?|__)([^*_\n]{1,2000})(?:\*\*\*?|__)(.*)")
+_BRACKET = re.compile(r"[\[【<「]([^\[\]【】<>「」\n]{1,80})[\]】>」](.*)")
+
+_CLOSING_TAG = re.compile(r"</[^<>\n]{1,80}>$")
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A line that may begin a message: where, how it is written, whom it names, and what stands behind the label."""
+    """A line that begins a message: where, how it is written, whom it names, and what stands behind the label."""
 
     line: int
     style: str
+    bulleted: bool
     speaker: Speaker
     rest: str
     at: datetime | None
@@ -52,8 +52,13 @@ def chats_of_text(text: str) -> list[Chat] | None:
     heads = chosen_heads(lines)
     if not heads:
         return None
+    one_sided = len({head.speaker.role for head in heads}) == 1
     ends = [head.line for head in heads[1:]] + [len(lines)]
-    turns = [_turn(head, lines[head.line + 1 : end]) for head, end in zip(heads, ends, strict=True)]
+    turns = [
+        turn
+        for head, end in zip(heads, ends, strict=True)
+        for turn in _turns(head, block_text(lines[head.line + 1 : end]), one_sided)
+    ]
     before = _prose(lines[: heads[0].line])
     if len(before) >= LEAST_PREAMBLE_CHARS and turns[0].role == "user":
         turns.insert(0, Turn("assistant", before, None, ("text before the first role heading: taken as an answer",)))
@@ -63,12 +68,13 @@ def chats_of_text(text: str) -> list[Chat] | None:
 def chosen_heads(lines: Sequence[str]) -> list[Head]:
     """The lines that begin the messages, in the one style that the log uses; empty if there is none."""
     masked = fenced(lines)
-    found = [head for i, line in enumerate(lines) if not masked[i] for head in _heads_in(i, line, lines)]
     by_style: dict[str, list[Head]] = {}
-    for head in found:
-        by_style.setdefault(head.style, []).append(head)
-    two_sided = []
-    one_sided = []
+    for number, line in enumerate(lines):
+        if not masked[number] and line.strip():
+            for head in _heads_in(number, line, lines):
+                by_style.setdefault(head.style, []).append(head)
+    two_sided: list[list[Head]] = []
+    one_sided: list[list[Head]] = []
     for style, heads in by_style.items():
         kept = _consistent(heads)
         roles = {head.speaker.role for head in kept}
@@ -79,84 +85,146 @@ def chosen_heads(lines: Sequence[str]) -> list[Head]:
     return min(two_sided or one_sided, key=lambda heads: (heads[0].line, -len(heads)), default=[])
 
 
-def _heads_in(number: int, line: str, lines: Sequence[str]) -> list[Head]:
-    heads = []
-    for style, pattern in _STYLES:
-        match = pattern.fullmatch(line)
-        if match is None:
+def _heads_in(number: int, line: str, lines: Sequence[str]) -> Iterator[Head]:
+    bullet = _BULLET.match(line)
+    bare = line[bullet.end() :] if bullet else line.strip().removeprefix("> ").lstrip()
+    after_blank = number == 0 or not lines[number - 1].strip()
+    for style, read in _styles_of(bare, after_blank):
+        found = read(bare)
+        speaker = speaker_of(found[0]) if found else None
+        if found is None or speaker is None or (style == "bare" and not _is_sure(speaker, bare)):
             continue
-        label, rest = match["label"], match.groupdict().get("rest") or ""
-        if style == "heading":
-            label, rest = _split_heading(label.strip().rstrip("#"))
-        speaker = speaker_of(label)
-        if speaker is None or (style == "bare" and not _stands_apart(number, lines, speaker)):
-            continue
-        stamp = _STAMP.search(label)
+        stamp = _STAMP.search(found[0])
         at = instant_of(stamp[0].replace(" ", "T", 1).replace(" ", "")) if stamp else None
-        heads.append(Head(number, style, speaker, rest.strip().lstrip(":\uff1a").strip(), at))
-    return heads
+        yield Head(number, style, bullet is not None, speaker, found[1].strip().lstrip(":\uff1a").strip(), at)
 
 
-def _split_heading(text: str) -> tuple[str, str]:
-    """A heading's label and what follows its colon: "Prompt 3: sorting", "**User:** hello"."""
-    bare = text.replace("**", "").replace("__", "")
-    if speaker_of(bare) is not None:
-        return bare, ""
-    label, _, rest = bare.replace("\uff1a", ":").partition(":")
-    return label, rest
+def _styles_of(bare: str, after_blank: bool) -> Iterator[tuple[str, Callable[[str], tuple[str, str] | None]]]:
+    """The ways in which a line, by its looks, may mark a speaker, with what reads its label and the rest."""
+    if bare.startswith("#"):
+        yield "heading", _as_heading
+    elif bare.startswith(("*", "_")):
+        yield "bold", _as_bold
+    elif bare.startswith(("[", "【", "<", "「")):
+        yield "bracket", _as_bracket
+    if ":" in bare[:120] or "\uff1a" in bare[:120]:
+        yield "label", _as_label
+    elif after_blank and len(bare) <= 40:
+        yield "bare", _as_bare
 
 
-def _stands_apart(number: int, lines: Sequence[str], speaker: Speaker) -> bool:
-    before = lines[number - 1] if number else ""
-    return speaker.strength == "strong" and not before.strip()
+def _is_sure(speaker: Speaker, line: str) -> bool:
+    """Whether a bare word marks a turn: one that surely means a speaker, or a numbered one such as "Prompt 2"."""
+    return speaker.strength == "strong" or line[-1:].isdigit()
+
+
+def _as_heading(line: str) -> tuple[str, str] | None:
+    match = _HEADING.fullmatch(line)
+    if match is None:
+        return None
+    bare = match[1].strip().rstrip("#").replace("**", "").replace("__", "")
+    return _whole_or_split(bare)
+
+
+def _as_bold(line: str) -> tuple[str, str] | None:
+    match = _BOLD.fullmatch(line)
+    if match is None:
+        return None
+    label, rest = _whole_or_split(match[1].strip().rstrip(":\uff1a"))
+    return label, f"{rest}{match[2]}"
+
+
+def _as_bracket(line: str) -> tuple[str, str] | None:
+    match = _BRACKET.fullmatch(line)
+    return (match[1], match[2]) if match else None
+
+
+def _as_label(line: str) -> tuple[str, str] | None:
+    label, rest = split_label(line)
+    return (label, rest) if label and rest is not None and not set(label) & set("`*#|") else None
+
+
+def _as_bare(line: str) -> tuple[str, str] | None:
+    return (
+        (line, "") if len(line) <= 40 and not set(line) & set(":\uff1a`*#|>.,;!?\uff0c\uff1b\uff01\uff1f。、") else None
+    )
+
+
+def _whole_or_split(text: str) -> tuple[str, str]:
+    """All of it as the label, where that names a speaker; else cut at its colon ("Prompt 3: sorting")."""
+    if speaker_of(text) is not None:
+        return text, ""
+    label, rest = split_label(text)
+    return label, rest or ""
 
 
 def _consistent(heads: list[Head]) -> list[Head]:
     """The heads of one style that mark turns: of a side's weak words one, and only where it has no strong word."""
-    kept = []
-    allowed: dict[Role, set[str] | None] = {}
+    allowed: dict[Role, set[str]] = {}
     for role in ("user", "assistant"):
         own = [head.speaker for head in heads if head.speaker.role == role]
         weak = Counter(speaker.label for speaker in own if speaker.strength == "weak")
         strong = any(speaker.strength == "strong" for speaker in own)
         allowed[role] = set() if strong else {label for label, _ in weak.most_common(1)}
-    for head in heads:
-        speaker = head.speaker
-        if speaker.strength == "strong" or speaker.label in (allowed.get(speaker.role) or ()):
-            kept.append(head)
-    return kept
+    return [
+        head
+        for head in heads
+        if head.speaker.strength == "strong" or head.speaker.label in allowed.get(head.speaker.role, ())
+    ]
 
 
 def _may_stand_alone(style: str, heads: list[Head], lines: Sequence[str]) -> bool:
-    """Whether heads of one side are enough: never the bare word; a label if it comes first or more than once."""
-    first = heads[0]
-    if style == "bare":
+    """Whether heads of one side are enough.
+
+    They are where the log begins with one, or where several headings mark prompts. A list's item is not ("- **User**:
+    the administrator" is a description), nor is the bare word, but for numbered prompts.
+    """
+    if any(head.bulleted for head in heads):
         return False
-    prompts_only = all(head.speaker.role == "user" for head in heads)
-    if not _prose(lines[: first.line]) or (prompts_only and len(heads) > 1):
-        return True
-    return style != "label" and first.speaker.role == "user" and first.speaker.strength == "strong"
+    several_prompts = all(head.speaker.role == "user" for head in heads) and len(heads) > 1
+    numbered = several_prompts and all(head.speaker.strength == "weak" for head in heads)
+    if style == "bare" and not numbered:
+        return False
+    before = [line for line in _body(lines[: heads[0].line]) if not line.strip().startswith(("#", "<!--"))]
+    return not block_text(before) or (style == "heading" and several_prompts)
 
 
-def _turn(head: Head, lines: Sequence[str]) -> Turn:
-    body = block_text(lines)
+def _turns(head: Head, body: str, one_sided: bool) -> list[Turn]:
+    """The message under a head: usually one; a question in the heading itself has its answer below."""
+    role = head.speaker.role
+    body = _unquoted(body)
+    rest = head.rest
+    if head.style == "bracket":
+        body, rest = _CLOSING_TAG.sub("", body), _CLOSING_TAG.sub("", rest) if not body else rest
+    if one_sided and body and rest and head.speaker.label in QUESTION_WORDS:
+        note = "text under the question: taken as the answer"
+        return [Turn("user", rest, head.at), Turn("assistant", body, None, (note,))]
     # "Prompt 3: sorting" is a numbered title over its text; "User: hello" begins what was said.
-    is_title = head.style == "heading" and head.speaker.strength == "weak" and bool(body)
-    text = body if is_title or not head.rest else block_text([head.rest, *lines])
-    return Turn(head.speaker.role, text, head.at)
+    if head.style == "heading" and head.speaker.strength == "weak" and body:
+        return [Turn(role, body, head.at)]
+    return [Turn(role, block_text([rest, *lines_of(body)]) if rest else body, head.at)]
+
+
+def _unquoted(text: str) -> str:
+    """The text without ``>``, where every line of it is a quotation; with, where only some are."""
+    lines = [line.strip() for line in lines_of(text)]
+    if not any(lines) or not all(line.startswith(">") for line in lines if line):
+        return text
+    return block_text([line.removeprefix(">").removeprefix(" ") for line in lines])
 
 
 def _prose(lines: Sequence[str]) -> str:
     """What the lines say beside titles, rules, comments, front matter and short "key: value" lines."""
-    start = 0
-    if lines and lines[0].strip() == "---":
-        start = next((i + 1 for i, line in enumerate(lines) if i and line.strip() == "---"), 0)
-    kept = [line for line in lines[start:] if not _is_title(line)]
-    return block_text(kept)
+    return block_text([line for line in _body(lines) if not _is_title(line)])
+
+
+def _body(lines: Sequence[str]) -> Sequence[str]:
+    """The lines after the front matter, where there is one."""
+    if not lines or lines[0].strip() != "---":
+        return lines
+    return lines[next((i + 1 for i, line in enumerate(lines) if i and line.strip() == "---"), 0) :]
 
 
 def _is_title(line: str) -> bool:
     bare = line.strip()
-    return bare.startswith(("#", "<!--", ">")) or (
-        len(bare) < 120 and re.match(r"(?:[-*] )?(?:\*\*)?[\w .()/-]{1,40}(?:\*\*)?\s*[:\uff1a]", bare) is not None
-    )
+    return bare.startswith(("#", "<!--", ">")) or (len(bare) < 120 and _TITLE.match(bare) is not None)

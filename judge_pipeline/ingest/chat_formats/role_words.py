@@ -11,9 +11,11 @@ Strength = Literal["strong", "weak"]
 
 _STRONG: dict[Role, str] = {
     "user": """user; human; you; me; user prompt; user message; user input; your message; you said; participant;
-        student;
+        student; developer;
         用户; 用戶; 使用者; 我; 你; 你说; 您说; 您; 人类; 提问者; 用户提问; 用户输入;
-        ユーザー; ユーザ; あなた; 自分; 私; 人間; 参加者; 質問者; ユーザーの入力; ユーザー入力; あなたの発言""",
+        研發者; 研发者; 开发者; 開發者; 学生; 學生; 参赛者; 參賽者;
+        ユーザー; ユーザ; あなた; 自分; 私; 人間; 参加者; 選手; 生徒; 質問者;
+        ユーザーの入力; ユーザー入力; あなたの発言""",
     "assistant": """assistant; ai; ai assistant; bot; chatbot; model; agent; llm; ai response; ai answer; ai model;
         assistant response; model response; bot response;
         助手; 助理; ai助手; ai 助手; 模型; 机器人; 機器人; 大模型; 智能助手; 人工智能; ai 回答; ai回答; ai 回复; ai回复;
@@ -45,12 +47,22 @@ _MODEL_SUFFIX = re.compile(
 )
 
 _AROUND = re.compile(
-    r"\s*(?:'s)?\s*(?:said|says|wrote|response|reply|answer|message|の回答|の返答|の応答|说|说道|回答|回复)$"
+    r"\s*(?:'s)?\s*(?:said|says|wrote|response|reply|answer|message|の発言|の回答|の返答|の応答|说|说道|回答|回复)$"
 )
 _NUMBER = re.compile(r"\s*(?:no\.?|nr\.?|turn|round|第)?\s*\d{1,5}\s*(?:番目|回目|回|轮|次)?$")
 _ASIDE = re.compile(
     r"[(\uff08\[【].{0,120}?[)\uff09\]】]|\s[-–—|@·]\s.{0,80}$|\d{4}[-/年]\d{1,2}[-/月]\d{1,2}.{0,40}$|\d{1,2}:\d\d.{0,20}$"
 )
+
+
+QUESTION_WORDS = frozenset(
+    plain_label(word) for word in ("q", "question", "提问", "提問", "问题", "問題", "问", "問", "质问", "質問", "問い")
+)
+"""Weak words for the user's side that announce a question, so that what stands under it may be the answer."""
+
+_COLONS = ":\uff1a"
+_OPENING, _CLOSING = "([{\uff08【", ")]}\uff09】"
+_MAX_LABEL_CHARS = 100
 
 
 class Speaker(NamedTuple):
@@ -88,6 +100,19 @@ def speaker_of(label: str) -> Speaker | None:
         if form in _WEAK_WORDS:
             return Speaker(_WEAK_WORDS[form], "weak", form)
     return None
+
+
+def split_label(text: str) -> tuple[str, str | None]:
+    """The text before and after its first colon, if that stands early and in no bracket; else all of it and None."""
+    depth = 0
+    for i, char in enumerate(text[:_MAX_LABEL_CHARS]):
+        if char in _OPENING:
+            depth += 1
+        elif char in _CLOSING:
+            depth -= 1
+        elif char in _COLONS and depth <= 0:
+            return text[:i].strip(), text[i + 1 :].strip()
+    return text, None
 
 
 def _is_model(form: str) -> bool:
