@@ -229,8 +229,10 @@ class Asking:
             written = self._writer.submit(self._record(attempt, number, started_at, latency_ms, reply, outcome))
             if isinstance(outcome, Failure):
                 self._stop_where_all_would_fail(outcome)
-            await self._in_flight.release()
-        await asyncio.shield(written)
+            try:
+                await asyncio.shield(written)  # before the next call may start: a kill wastes at most those in flight
+            finally:
+                await self._in_flight.release()
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
