@@ -30,8 +30,12 @@ _KNOWN = _VOID | _LINES | _DROPPED | frozenset((
 ))  # fmt: skip
 
 _GUTTER = re.compile(
-    r"(?:^|[\s_\"'=-])(?:lineno|linenos|line-?num(?:ber)?s?|gutter|ln|rownum|num|line_numbers?)(?:$|[\s_\"'-])", re.I
+    r"(?:ln|lno|num|lineno|linenos|(?:[\w-]*[-_])?(?:lineno|linenos|line-?num(?:ber)?s?|gutter|ln-num(?:ber)?s?|ln-n|blob-num"
+    r"|row-?num(?:ber)?s?)(?:[-_][\w-]*)?)",
+    re.I,
 )
+"""A class that a line number's element bears, as a whole word."""
+_CLASS = re.compile(r"""\bclass\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.I)
 _COPY = re.compile(r"copy|clipboard|\bbtn\b|toolbar", re.I)
 _NUMBERS = re.compile(r"[\s\d.:|]*")
 
@@ -72,12 +76,12 @@ def code_text(inner: str, *, preformatted: bool = True) -> CodeText:
             opening tag is not content (HTML Standard, 13.2.6.4.7); line ends are kept as they are.
         preformatted: whether line breaks in it count (``<pre>``), or only ``<br>`` makes lines (``<code>`` elsewhere).
     """
-    if "ace_line" in inner:
-        lines = [code_text(line).text for line in _ACE_LINE.findall(inner)]
+    if editor_lines := _ACE_LINE.findall(inner):
+        lines = [code_text(line).text for line in editor_lines]
         return CodeText(
             "\n".join(lines), ("the editor was saved from the screen: only its visible lines are there",), False
         )
-    inner = re.sub(r"\A(?:\r\n|\n|\r)", "", _unwrapped(inner))
+    inner = _unwrapped(re.sub(r"\A(?:\r\n|\n|\r)", "", inner))
     tags = _tags(inner)
     rest = _without(inner, tags)
     raw = "<" in rest
@@ -120,7 +124,7 @@ def _without_separator(widths: list[int], rests: list[str]) -> list[str] | None:
     filled = [(width, rest) for width, rest in zip(widths, rests, strict=True) if rest.strip()]
     if not filled:
         return None
-    for separator in (r"[ \t]*[|│:.)](?:[ \t](?=.)|(?=[^ \t])|$)", r"\t"):
+    for separator in (r"[ \t]*(?:[|│:][ \t]?|[.)][ \t])", r"\t"):
         if all(re.match(separator, rest) for _, rest in filled):
             return [re.sub(rf"\A(?:{separator})", "", rest, count=1) for rest in rests]
     if not all(rest.startswith(" ") for _, rest in filled):
@@ -219,11 +223,17 @@ def _why_dropped(tag: _Tag, inside: str) -> str | None:
     if tag.name in ("ol", "ul", "table", "tbody", "thead", "tr", "code", "pre", "li"):
         return None
     shown = re.sub(r"<[^<>]*>", "", inside[:20_000])
-    if len(inside) <= 20_000 and _GUTTER.search(tag.attrs) and _NUMBERS.fullmatch(html_decoded(shown)):
+    if len(inside) <= 20_000 and _is_gutter_class(tag.attrs) and _NUMBERS.fullmatch(html_decoded(shown)):
         return "line numbers removed" if shown.strip() else "an empty gutter removed"
     if len(shown) <= 20 and _COPY.search(tag.attrs):
         return "a button or the like removed"
     return None
+
+
+def _is_gutter_class(attrs: str) -> bool:
+    match = _CLASS.search(attrs)
+    names = (match[1] or match[2] or match[3] or "").split() if match else []
+    return any(_GUTTER.fullmatch(name) for name in names)
 
 
 class _Assembly:
@@ -258,7 +268,7 @@ class _Assembly:
         leaf = not self._has_lines.pop()
         text = "".join(self._frames.pop())
         if leaf:
-            self._lines.append(re.sub(r"(?:\r\n|\n|\r)\Z", "", text))
+            self._lines.append(re.sub(r"\r?\n\Z", "", text))
         elif text.strip():
             self._lines.append(text)
 
@@ -266,7 +276,7 @@ class _Assembly:
         """Text between line elements: blank space is layout, anything else is a line of its own."""
         loose = "".join(self._frames[-1])
         if loose.strip():
-            self._lines.append(re.sub(r"\A(?:\r\n|\n|\r)|(?:\r\n|\n|\r)\Z", "", loose))
+            self._lines.append(re.sub(r"\A\r?\n|\r?\n\Z", "", loose))
         self._frames[-1].clear()
 
     def text(self) -> str:

@@ -28,12 +28,17 @@ FoundFile = tuple[str, "bytes | UnreadableArtifact"]
 
 _IGNORED_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 
+_CHAT_TOOLS_NAMES = frozenset(
+    {".specstory", ".aider.chat.history.md", ".claude", ".codex", ".gemini", ".openclaw", ".cline"}
+)
+"""Hidden files and folders in which chat tools keep their logs."""
+
 
 def contest_files(folder: Path, kind: ArtifactKind) -> Iterator[FoundFile]:
     """The files under ``folder/submissions`` or ``folder/prompts``, sorted by path.
 
-    Hidden files (names that begin with a dot) and what operating systems leave behind are passed over. Nothing is
-    yielded where the folder does not exist.
+    Hidden files (names that begin with a dot; not those in which chat tools keep their logs) and what operating systems
+    leave behind are passed over. Nothing is yielded where the folder does not exist.
 
     Yields:
         The path relative to ``folder`` with ``/``, and the file's bytes; or, in their place, the
@@ -120,7 +125,8 @@ def _walk(folder: Path, root: Path, relative: PurePosixPath, depth: int) -> Iter
         yield _set_aside(relative, reason, "give the running user the right to list it")
         return
     for entry in entries:
-        if entry.name.startswith(".") or entry.name.casefold() in _IGNORED_NAMES:
+        name = entry.name.casefold()
+        if (name.startswith(".") and name not in _CHAT_TOOLS_NAMES) or name in _IGNORED_NAMES:
             continue
         yield from _entry(entry, root, relative / file_name(entry.name), depth)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,8 +22,7 @@ _NO_SUBMISSIONS = (
 
 def looks_like_json(text: str) -> bool:
     """Whether a text is meant as JSON or as a line of JSON each."""
-    head = text[:4096].lstrip("\ufeff \t\r\n")
-    return head[:1] in ("{", "[") and ('"' in head or head[1:].lstrip()[:1] in ("]", "}"))
+    return re.match(r"[\ufeff\s]*(?:\{\s*[\"}]|\[\s*[\"{\[\]\d-])", text[:4096]) is not None
 
 
 def load_json(text: str, path: str) -> Any:

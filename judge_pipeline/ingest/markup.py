@@ -31,6 +31,15 @@ _DEEPENING = re.compile(
 )
 _LOOSE_CELLS = re.compile(r"<(table|tr|td|th|tbody)\b", re.I)
 
+_BEGINS_PAGE = re.compile(
+    r"<(?:!doctype\s+html|!--|\?xml|(?:html|head|body|meta|title|link|script|style|table|thead|tbody|tr|td|th|div|pre|p|span|h[1-6]"
+    r"|center|ul|ol|li|dl|dt|section|article|main|header|footer|nav|form|font|a|b|br|hr|strong|small)\b[^<>]*>)",
+    re.I,
+)
+_PAGE_TAG = re.compile(
+    r"</?(html|head|body|meta|title|table|tr|td|th|div|pre|p|script|link|ul|li|span|a)\b[^<>\n]*>", re.I
+)
+
 _KIND_OF = {"pre": "pre", "xmp": "pre", "textarea": "textarea", "code": "code"}
 
 
@@ -123,23 +132,20 @@ def open_page(text: str, path: str) -> Page:
 
 
 def looks_like_page(text: str) -> bool:
-    """Whether a text is HTML: it begins with a tag of a page, or tags make up a good part of its beginning.
+    """Whether a text is HTML: it begins or ends with a tag of a page, or tags make up a good part of its beginning.
 
     The extension does not count: downloaders save pages as ``.cpp``, and half-saved pages begin anywhere.
     """
     head = text[:20_000].lstrip("\ufeff \t\r\n")
-    if re.match(r"<(?:!doctype\s+html|html|head|body|meta|title)\b", head, re.I):
+    if _BEGINS_PAGE.match(head):
         return True
-    if re.match(
-        r"<(?:!--|\?xml|table|tr|td|div|pre|p|span|h[1-6]|center|ul|ol|dl|section|article|font)\b[^<>]*>", head, re.I
-    ):
+    if re.search(r"</(?:html|body)\s*>\s*\Z", text[-300:], re.I):
         return True
-    if re.match(r"#{1,6} |---\s*\n|[-*] |\*\*|>|```", head):
+    if re.match(r"#{1,6} |---\s*\n|[-*] |\*\*|> |```", head):
         return False  # Markdown, in which tags may stand
-    tags = re.findall(
-        r"</?(html|head|body|meta|title|table|tr|td|th|div|pre|script|link|ul|li|span|a)\b[^<>\n]*>", head, re.I
-    )
-    return len({tag.lower() for tag in tags}) >= 4 and sum(map(len, tags)) + 20 * len(tags) > len(head) // 8
+    tags = list(_PAGE_TAG.finditer(head))
+    names = {tag[1].lower() for tag in tags}
+    return len(names) >= 3 and 10 * sum(tag.end() - tag.start() for tag in tags) > len(head)
 
 
 def _apart(text: str) -> Page:
@@ -198,13 +204,14 @@ def _block_end(text: str, name: str, start: int) -> tuple[int, int, bool]:
 
 
 def _in_quotes(text: str, start: int, end: re.Match[str], close: re.Pattern[str]) -> bool:
-    """Whether a closing tag stands within a string of raw code: ``puts("</pre>");``, with the true end behind it."""
+    """Whether a closing tag stands within a string of raw code: ``puts("</pre>");``."""
     line_start = max(text.rfind("\n", start, end.start()) + 1, start)
     before, behind = text[line_start : end.start()], text[end.end() : end.end() + 200].split("\n", 1)[0]
-    if not any(before.count(q) % 2 == 1 and q in behind for q in "\"'"):
+    if not any(before.count(q) % 2 == 1 and re.match(rf"[^{q}<]*{q}\s*[);,+]", behind) for q in "\"'"):
         return False
     following = close.search(text, end.end())
-    return following is not None and re.search(r"<pre\b", text[end.end() : following.start()], re.I) is None
+    upto = following.start() if following is not None else len(text)
+    return re.search(r"<pre\b", text[end.end() : upto], re.I) is None
 
 
 def _plain(inner: str) -> str:
