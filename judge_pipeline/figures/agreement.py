@@ -25,7 +25,7 @@ KAPPA_COLORS = (
 )  # fmt: skip
 """Brown below chance, white at chance, blue above: told apart by colour-blind readers, and dark at both ends."""
 
-CELL = 44
+CELL = 38
 """Least width of a cell in pixels at which its value can be read."""
 
 

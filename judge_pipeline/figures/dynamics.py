@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BAND = "rgba(0,114,178,0.18)"
 LINE = style.PALETTE[0]
-RISK_TICKS = 8
+RISK_TICKS = 7
 """Turns at which the numbers at risk are printed."""
 MIN_TURNS = 2
 """Turns with a known p_mean that a trajectory needs before its curve shows any change."""
@@ -41,7 +41,7 @@ def success_figure(success: pd.DataFrame) -> style.DrawnFigure:
     ]
     _add_step_with_band(figure, rows, turns, hover, markers=len(turns) <= 40)
     figure.update_xaxes(title={"text": "Turn k"}, **_turn_axis(turns))
-    figure.update_yaxes(title={"text": "Share solved by turn k"}, range=[0, 1.02], tickformat=".0%")
+    figure.update_yaxes(title={"text": "Share solved by turn k"}, range=[-0.02, 1.02], tickformat=".0%")
     alt = (
         f"{title}, {subtitle}. Solved at turn {turns[0]}: {_words(first.value)} {format_interval(first.ci95)}; "
         f"by turn {turns[-1]}: {_words(last.value)} {format_interval(last.ci95)}."
@@ -68,7 +68,7 @@ def survival_figure(survival: pd.DataFrame) -> style.DrawnFigure:
     _add_censored(figure, rows)
     _add_numbers_at_risk(figure, rows)
     figure.update_xaxes(title={"text": "Turn k"}, **_turn_axis(turns))
-    figure.update_yaxes(title={"text": "Share still unsolved"}, range=[0, 1.02], tickformat=".0%")
+    figure.update_yaxes(title={"text": "Share still unsolved"}, range=[-0.02, 1.02], tickformat=".0%")
     alt = (
         f"{title}, {subtitle}. After turn {turns[-1]}, {_words(last.value)} {format_interval(last.ci95)} are "
         f"estimated to be unsolved."

@@ -141,7 +141,14 @@ def template() -> go.layout.Template:
 
 
 def new_figure(
-    title: str, subtitle: str, height: float, top: int = 12, left: int = 56, bottom: int = 52, **meta: Any
+    title: str,
+    subtitle: str,
+    height: float,
+    top: int = 12,
+    left: int = 56,
+    right: int = 16,
+    bottom: int = 52,
+    **meta: Any,
 ) -> go.Figure:
     """An empty figure in the house's look, with title and subtitle for when it stands alone.
 
@@ -151,6 +158,7 @@ def new_figure(
         height: height in pixels without the title, margins included.
         top: upper margin in pixels without the title.
         left: left margin.
+        right: right margin.
         bottom: lower margin.
         meta: what a page needs to draw it at another width: ``min_width``, ``max_width``, ``facets``.
     """
@@ -168,7 +176,7 @@ def new_figure(
         template=template(),
         title=heading,
         height=height + TITLE_SPACE,
-        margin={"l": left, "r": 16, "t": top + TITLE_SPACE, "b": bottom},
+        margin={"l": left, "r": right, "t": top + TITLE_SPACE, "b": bottom},
         meta={"title_space": TITLE_SPACE, **meta},
     )
     return go.Figure(layout=layout)
@@ -231,9 +239,10 @@ def facet_figure(
     title: str, subtitle: str, facets: Facets, x_axis: dict[str, Any], y_axis: dict[str, Any], left: int = 56
 ) -> go.Figure:
     """An empty figure of facets whose panels share the axes' looks; panel i has axes ``axis_id(i)``."""
-    inner = NOMINAL_WIDTH - left - 16
+    right = 28  # headings may reach over the last panel's edge
+    inner = NOMINAL_WIDTH - left - right
     height = facets.inner_height(inner) + 40 + 52
-    figure = new_figure(title, subtitle, height, top=40, left=left, bottom=52, facets=facets.meta())
+    figure = new_figure(title, subtitle, height, top=40, left=left, right=right, bottom=52, facets=facets.meta())
     figure.update_layout(width=NOMINAL_WIDTH)
     for index, (x_domain, y_domain) in enumerate(facets.domains(inner)):
         suffix = axis_id(index)

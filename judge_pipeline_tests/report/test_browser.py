@@ -1,0 +1,190 @@
+"""The page in a real Chromium: it loads nothing, runs under its policy, fits a phone, prints, and stays inert."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_pipeline.figures.style import Facets
+from judge_pipeline.report.cocreation_report import cocreation_report_html
+from judge_pipeline_tests.report.made_tables import HOSTILE, MANY_JUDGES, Made, empty_tables, made_tables
+from judge_pipeline_tests.report.test_cocreation_report import PROVENANCE
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH"),
+]
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-quic",
+]  # fmt: skip
+
+TEXTS = """() => [...document.querySelectorAll('[data-figure] > div')].map((part) => {
+  const frame = part.querySelector('.main-svg').getBoundingClientRect();
+  return {figure: part.parentElement.dataset.figure, frame: [frame.left, frame.top, frame.right, frame.bottom],
+    texts: [...part.querySelectorAll('.main-svg text')].filter((t) => t.textContent.trim()).map((t) => {
+      const b = t.getBoundingClientRect();
+      return [t.textContent, b.left, b.top, b.right, b.bottom];
+    })};
+})"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("reports")
+    hostile = Made(
+        judges=(f"simulated-{HOSTILE}", HOSTILE, "c"), participants=20, participant_name=lambda k: f"{HOSTILE}{k}"
+    )
+    made = {
+        "demo": (made_tables(), PROVENANCE),
+        "many": (made_tables(Made(judges=MANY_JUDGES)), PROVENANCE),
+        "hostile": (made_tables(hostile), replace(PROVENANCE, title=HOSTILE, note=HOSTILE)),
+        "one-class": (made_tables(Made(one_class=True)), PROVENANCE),
+        "empty": (empty_tables(), PROVENANCE),
+    }
+    written = {}
+    for name, (given, provenance) in made.items():
+        written[name] = folder / f"{name}.html"
+        written[name].write_text(cocreation_report_html(given, provenance), encoding="utf-8", newline="")
+    return written
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield running
+        running.close()
+
+
+def opened(browser: Any, path: Path, width: int) -> tuple[Any, list[str]]:
+    """The page at a width, drawn, with everything that it asked for or complained about."""
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: trouble.append(f"error: {error}"))
+    page.on(
+        "request", lambda request: None if request.url == path.as_uri() else trouble.append(f"request: {request.url}")
+    )
+    page.goto(path.as_uri())
+    return page, trouble
+
+
+@pytest.mark.parametrize(
+    ("name", "width"), [("demo", 1280), ("many", 1280), *((n, 390) for n in ("many", "hostile", "one-class", "empty"))]
+)
+def test_it_loads_nothing_complains_of_nothing_and_fits(
+    browser: Any, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page, trouble = opened(browser, pages[name], width)
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        drawn = page.evaluate(
+            "[...document.querySelectorAll('[data-figure]')].map((p) => p.querySelectorAll('.main-svg').length)"
+        )
+        assert all(drawn)
+        assert len(drawn) == {"empty": 0, "one-class": 6}.get(name, 8)
+        assert trouble == []
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize(("name", "width"), [("many", 1280), ("many", 390), ("hostile", 390)])
+def test_no_text_of_a_figure_is_clipped_or_runs_into_another(
+    browser: Any, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page, _ = opened(browser, pages[name], width)
+    try:
+        found = page.evaluate(TEXTS)
+    finally:
+        page.close()
+    assert sum(len(part["texts"]) for part in found) > 50
+    for part in found:
+        left, top, right, bottom = part["frame"]
+        for k, (text, x0, y0, x1, y1) in enumerate(part["texts"]):
+            assert x0 >= left - 1 and x1 <= right + 1 and y0 >= top - 1 and y1 <= bottom + 1, (part["figure"], text)
+            for other, a0, b0, a1, b1 in part["texts"][k + 1 :]:
+                overlap = min(x1, a1) - max(x0, a0) > 2 and min(y1, b1) - max(y0, b0) > 3
+                assert not overlap, (part["figure"], text, other)
+
+
+def test_hostile_text_is_inert(browser: Any, pages: dict[str, Path]) -> None:
+    page, trouble = opened(browser, pages["hostile"], 1280)
+    try:
+        page.evaluate(
+            "const s = document.createElement('script'); s.textContent = 'window.hacked = 2'; document.body.append(s)"
+        )
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.querySelectorAll('img, a:not([href^=\"#\"]), svg a').length") == 0
+        assert [line for line in trouble if "Content Security Policy" not in line] == []
+    finally:
+        page.close()
+
+
+def test_the_page_lays_panels_out_as_python_does(browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = opened(browser, pages["many"], 1280)
+    try:
+        layout = page.evaluate(
+            """() => { const {layout} = document.querySelector('[data-figure=roc] > div');
+            return {inner: layout.width - layout.margin.l - layout.margin.r, height: layout.height - layout.margin.t
+              - layout.margin.b, facets: layout.meta.facets,
+              x: layout.xaxis5.domain, y: layout.yaxis5.domain}; }"""
+        )
+    finally:
+        page.close()
+    facets = Facets(**layout["facets"])
+    x_domain, y_domain = facets.domains(layout["inner"])[4]
+    assert layout["x"] == pytest.approx(x_domain)
+    assert layout["y"] == pytest.approx(y_domain)
+    assert layout["height"] == pytest.approx(facets.inner_height(layout["inner"]))
+
+
+def test_printing_redraws_to_the_page_in_parts_and_back(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+    page, trouble = opened(browser, pages["many"], 1280)
+    look = """[...document.querySelectorAll('[data-figure=metrics] > div')].map(
+      (p) => [p.querySelector('.main-svg').clientWidth, p.querySelector('.main-svg').clientHeight])"""
+    try:
+        before = page.evaluate(look)
+        page.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = {look}; }})")
+        page.pdf(path=str(tmp_path / "report.pdf"), prefer_css_page_size=True)
+        printed = page.evaluate("window.printed")
+        assert len(printed) > 1
+        assert all(width == 680 and height <= 900 for width, height in printed)
+        assert page.evaluate(look) == before
+        assert (tmp_path / "report.pdf").stat().st_size > 50_000
+        assert trouble == []
+    finally:
+        page.close()
+
+
+def test_it_is_drawn_again_when_the_width_changes(browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = opened(browser, pages["demo"], 1280)
+    try:
+        page.set_viewport_size({"width": 500, "height": 800})
+        page.wait_for_timeout(600)  # the page waits until the width has settled
+        assert page.evaluate("document.querySelector('[data-figure=roc] .main-svg').clientWidth") < 500
+        assert page.evaluate("document.documentElement.scrollWidth") <= 500
+    finally:
+        page.close()
+
+
+def test_a_figure_can_be_saved_as_an_image_under_the_policy(browser: Any, pages: dict[str, Path]) -> None:
+    page, trouble = opened(browser, pages["demo"], 1280)
+    try:
+        url = page.evaluate(
+            "Plotly.toImage(document.querySelector('[data-figure=success] > div'), {format: 'png', width: 400,"
+            " height: 300})"
+        )
+        assert url.startswith("data:image/png;base64,")
+        assert [line for line in trouble if not line.startswith(("request: data:", "request: blob:"))] == []
+    finally:
+        page.close()
