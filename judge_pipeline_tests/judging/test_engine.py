@@ -337,7 +337,7 @@ def test_after_kill_9_no_stored_answer_is_asked_again_and_a_finished_run_loads_n
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext, tmp_path: Path,
 ) -> None:  # fmt: skip
-    n, in_flight, kills = 120, 6, 2
+    n, in_flight, kills = 90, 6, 1
     settings = loopback_judge(limits={"max_in_flight": in_flight})
     path = tmp_path / "requests.parquet"
     make_requests(n).to_parquet(path)

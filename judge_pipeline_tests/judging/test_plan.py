@@ -1,0 +1,70 @@
+"""The dry run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.engine import JudgingContext, judge_requests
+from judge_pipeline.judging.plan import listed_price, plan
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge
+
+PRICE = {"input_usd_per_million_tokens": 1.0, "output_usd_per_million_tokens": 10.0}
+
+
+def test_a_plan_says_what_would_be_asked_and_asks_nothing(
+    provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
+) -> None:
+    settings = loopback_judge(price=PRICE)
+    before = plan("loopback", settings, make_requests(10), checkpoint, context.prompts_dir)
+    assert (before.n_in_scope, before.n_stored, before.n_to_ask) == (10, 0, 10)
+    assert not provider.requests
+    judge_requests("loopback", settings, make_requests(4), checkpoint=checkpoint, context=context)
+    sent = sum(len(message["content"]) for message in provider.requests[0].body["messages"])
+    assert before.tokens_in == pytest.approx(10 * sent / 3.5, rel=0.01)
+    after = plan("loopback", settings, make_requests(10), checkpoint, context.prompts_dir)
+    assert (after.n_in_scope, after.n_stored, after.n_to_ask) == (10, 4, 6)
+    assert after.tokens_out == 6 * 20  # as in the stored answers
+    assert after.cost_usd == pytest.approx(after.tokens_in * 1e-6 + 120 * 1e-5)
+    assert "as in 4 stored ones" in after.basis
+
+
+def test_an_unpriced_model_has_no_cost_and_own_judges_cost_nothing(
+    loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
+) -> None:
+    def cost(settings: Any) -> float | None:
+        return plan("j", settings, make_requests(3), checkpoint, context.prompts_dir).cost_usd
+
+    assert cost(loopback_judge()) is None
+    assert cost(EmbeddedJudge(backend="embedded")) == 0.0
+    assert cost(BaselineJudge(backend="baseline")) == 0.0
+    assert cost(loopback_judge(model="openai/gpt-5.2-2025-12-11")) == pytest.approx(
+        3 * (600 * 1.75e-6 + 150 * 14e-6), rel=0.3
+    )
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "openai/gpt-5.2-2025-12-11",
+        "gemini/gemini-2.5-pro",
+        "anthropic/claude-sonnet-4-5-20250929",
+        "deepseek/deepseek-reasoner",
+    ],
+)
+def test_the_judges_of_table_iii_have_a_listed_price(model: str) -> None:
+    price = listed_price(model)
+    assert price is not None
+    assert 0 < price.input_usd_per_million_tokens < price.output_usd_per_million_tokens < 100
+
+
+def test_planning_and_the_engine_load_no_provider_code_and_no_model() -> None:
+    code = (
+        "import sys, judge_pipeline.judging.engine, judge_pipeline.judging.plan as p; p.listed_price('openai/gpt-4.1');"
+        "print(sorted({'litellm', 'sklearn', 'xllamacpp', 'openai', 'dagster'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
