@@ -7,12 +7,12 @@ wrong value is never clamped, defaulted or completed by guess.
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
@@ -96,13 +96,14 @@ def parse_answer(text: str | None, finish_reason: str | None, model: type[M]) ->
     return Answer(answer, "; ".join(repairs) or None)
 
 
-def json_schema(model: type[BaseModel]) -> dict[str, Any]:
+@cache
+def json_schema(model: type[BaseModel]) -> Mapping[str, Any]:
     """The JSON schema sent to providers: types, required fields, no others; ranges stand in the descriptions.
 
     Keywords that some providers refuse in strict mode (minimum, maxLength, title, ...) are left out: the strict check
-    of every value is ours, in :func:`parse_answer`.
+    of every value is ours, in :func:`parse_answer`. The schema is shared: do not change it.
     """
-    full = copy.deepcopy(model.model_json_schema())
+    full = model.model_json_schema()
     kept = {
         name: {key: field[key] for key in ("type", "description", "enum", "items") if key in field}
         for name, field in full["properties"].items()

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +65,15 @@ class Call:
 
     def components(self) -> dict[str, Any]:
         """The call as plain JSON values: what is hashed, and what the checkpoint keeps to explain a hash."""
-        return asdict(self)
+        return {
+            "model": self.model,
+            "base_url": self.base_url,
+            "parameters": self.parameters,
+            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            "schema": self.schema,
+            "send_schema": self.send_schema,
+            "repeat": self.repeat,
+        }
 
 
 def canonical_json(value: Any) -> str:

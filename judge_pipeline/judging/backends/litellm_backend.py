@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -161,4 +162,5 @@ def _takes(litellm: Any, model: str, provider: str, name: str, value: Any) -> bo
 
 
 def _response_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
-    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": schema}}
+    own = copy.deepcopy(schema)  # providers' adapters change it in place
+    return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": own}}
