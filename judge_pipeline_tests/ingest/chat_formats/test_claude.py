@@ -108,3 +108,16 @@ def test_an_unknown_sender_among_known_ones_is_left_out_and_counted() -> None:
     messages = read({"sender": "human", "text": "a"}, {"sender": "martian", "text": "b"})
     assert [m.text for m in messages] == ["a"]
     assert "1 message(s) without a known sender left out" in messages[0].notes
+
+
+def test_a_message_of_thinking_only_says_nothing_whatever_its_top_level_text_repeats() -> None:
+    messages = read(
+        {"sender": "human", "text": "hi"},
+        {
+            "sender": "assistant",
+            "text": "hm, let me see",
+            "content": [{"type": "thinking", "thinking": "hm, let me see"}],
+        },
+    )
+    assert messages[1].text == ""
+    assert "1 thinking block(s) left out" in messages[1].notes

@@ -190,6 +190,19 @@ def test_aider_replays_of_the_plan_and_commands_are_no_prompts() -> None:
     assert all(m.at is None for m in messages)
 
 
+def test_aider_prompts_that_repeat_the_last_words_of_an_answer_are_prompts() -> None:
+    log = f"# aider chat started at x\n\n{typed('fix it')}Fixed. Shall I run the tests?\n\n{typed('run the tests?')}"
+    assert [text for role, text in said(log) if role == "user"] == ["fix it", "run the tests?"]
+
+
+def test_aider_replays_are_found_behind_what_aider_printed() -> None:
+    plan = " ".join(f"step{i}" for i in range(30))
+    log = (
+        f"# aider chat started at x\n\n{typed('plan')}pip install x\n\n{plan}\n\n> Tokens: 1k sent.  \n\n{typed(plan)}"
+    )
+    assert [text for role, text in said(log) if role == "user"] == ["plan"]
+
+
 def test_aider_histories_without_trailing_blanks_are_read_by_their_marks() -> None:
     answer = "Fixed.\n\n```md\n#### not typed\n> nor printed\n```"
     text = f"# aider chat started at x\n\n#### fix it\n\n{answer}\n\n> Applied edit\n"
