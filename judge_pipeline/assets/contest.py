@@ -122,7 +122,7 @@ def _attempt_problems(attempts: Any) -> dict[str, list[str]]:
     PARTICIPANT_CONTEXTS,
     group=GROUP,
     inputs=(PROMPT_LOGS, ATTEMPTS),
-    rooms=("cocreation/contexts.py",),
+    rooms=("cocreation/contexts.py", "ingest/turns.py"),
     checks=(Check("every_participant", "Every participant of an attempt has a context, if an empty one"),),
 )
 def participant_contexts(context: dg.AssetExecutionContext, prompt_logs: Any, attempts: Any) -> Made:

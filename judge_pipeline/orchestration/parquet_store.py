@@ -69,7 +69,8 @@ class ParquetStore(dg.ConfigurableIOManager):
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:
         """Write an asset's table."""
-        self.write(_TABLES[context.asset_key.path[-1]], obj, *_partition(context))
+        path = self.write(_TABLES[context.asset_key.path[-1]], obj, *_partition(context))
+        context.add_output_metadata({"file": dg.MetadataValue.path(str(path))})
 
     def load_input(self, context: dg.InputContext) -> pd.DataFrame:
         """Read an upstream asset's table."""
