@@ -120,8 +120,8 @@ class JudgeFigures:
         if metric != "log_loss" or not clipped:
             return []
         return [
-            f"{clipped:g} of the probabilities are 0 or 1 and were clipped by {discrimination.EPSILON:.1e}; "
-            "each of them that is wrong adds 36 to the sum"
+            f"{clipped:g} of the probabilities are 0 or 1 and were clipped by {discrimination.EPSILON:.1e}, "
+            "and each of them that is wrong adds 36 to the sum"
         ]
 
     def undefined_reason(self, metric: str) -> str:

@@ -56,6 +56,8 @@ METRICS: Mapping[str, MetricWords] = {
     "f1": MetricWords("F1", "higher", None, (0.0, 1.0)),
     "balanced_accuracy": MetricWords("Balanced accuracy", "higher", 0.5, (0.0, 1.0)),
     "accept_rate": MetricWords("Accepted by the judge", "neither", None, (0.0, 1.0)),
+    "ece_equal_mass": MetricWords("ECE, bins of equal mass", "lower"),
+    "ece_debiased": MetricWords("ECE, debiased", "lower"),
     "threshold_plateau_low": MetricWords("Plateau of t*, low", "neither"),
     "threshold_plateau_high": MetricWords("Plateau of t*, high", "neither"),
     "log_loss_n_clipped": MetricWords("Probabilities clipped in LogLoss", "neither"),
@@ -95,6 +97,11 @@ def read_estimate(row: Mapping[str, Any]) -> Estimate:
         ci95=None if low is None or high is None else (low, high),
         reason=reason or (NO_REASON if value is None else None),
     )
+
+
+def reasons_of(estimate: Estimate) -> list[str]:
+    """The reason's parts: what a value's warnings are joined of, by '; '."""
+    return estimate.reason.split("; ") if estimate.reason else []
 
 
 def metrics_by_judge(metrics: pd.DataFrame) -> dict[str, dict[str, Estimate]]:

@@ -12,6 +12,7 @@ import pandas as pd
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import (
     METRICS,
+    MetricWords,
     count,
     format_number,
     judge_agreement_means,
@@ -47,7 +48,7 @@ def overview(table: pd.DataFrame) -> View:
         value = estimate.value
         whole = value is not None and value == round(value)
         shown = "undefined" if value is None else f"{int(value):,}" if whole else format_number(value, 2)
-        marks = (view.mark(estimate.reason),) if estimate.reason else ()
+        marks = view.mark(estimate)
         view.rows.append(
             [
                 Cell(row["label"]),
@@ -92,9 +93,9 @@ def scores(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
         cells = [_metric_cell(view, name, found) for name in TABLE_IV]
         view.rows.append([_judge_cell(judge, kinds), *cells])
     view.remarks.append(
-        "↑ higher is better, ↓ lower is better. t* is chosen on val by the best MCC there and applied unchanged; under "
-        "it stands its plateau, the thresholds that reach the same MCC. MCC on val is the best of 101 thresholds and "
-        "therefore flatters."
+        "↑ higher is better, ↓ lower is better. t* is chosen on val by the best MCC there and applied unchanged; where "
+        "several thresholds in a row reach that MCC, they are its plateau. MCC on val is the best of 101 thresholds, and "
+        "flatters."
     )
     return view
 
@@ -111,21 +112,11 @@ def decisions(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
 def further_metrics(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
     """Every figure of the table that no other view shows, so that none is lost."""
     shown = {*TABLE_IV, *DECISIONS, *BESIDE}
-    view = View(
-        "further",
-        "Further figures of each judge",
-        (Heading("Judge"), Heading("Figure"), Heading("Split"), Heading("Value", numeric=True)),
-        empty="There are none.",
-    )
-    for row in metrics[~metrics["metric"].isin(shown)].head(MAX_ROWS).to_dict("records"):
-        view.rows.append(
-            [
-                _judge_cell(row["judge"], kinds),
-                Cell(METRICS[row["metric"]].label if row["metric"] in METRICS else row["metric"]),
-                Cell(row["split"]),
-                view.estimate(read_estimate(row)),
-            ]
-        )
+    names = [name for name in dict.fromkeys(metrics["metric"]) if name not in shown]
+    view = _metric_view("further", "Further figures of each judge: value, 95% interval, n", names)
+    for judge, found in metrics_by_judge(metrics).items():
+        if any(name in found for name in names):
+            view.rows.append([_judge_cell(judge, kinds), *(view.estimate(found.get(name)) for name in names)])
     return view
 
 
@@ -137,7 +128,11 @@ def agreement_summary(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -
         (Heading("Statistic"), Heading("Value", numeric=True), *ESTIMATE_HEADINGS),
         empty="Agreement needs at least two verified judges of the panel.",
     )
-    for statistic, label in (("fleiss", "Fleiss' κ"), ("mean_cohen", "Mean pairwise Cohen's κ")):
+    for statistic, label in (
+        ("fleiss", "Fleiss' κ"),
+        ("mean_cohen", "Mean pairwise Cohen's κ"),
+        ("raw_agreement", "Same decision, over all pairs"),
+    ):
         estimate = overall_agreement(agreement, statistic)
         if estimate is not None:
             view.rows.append([Cell(label), *view.in_columns(estimate)])
@@ -284,9 +279,8 @@ def _hashes(name: str, caption: str, what: str, hashes: Mapping[str, str]) -> Vi
 
 
 def _metric_view(name: str, caption: str, metrics: Sequence[str]) -> View:
-    headings = [
-        Heading(f"{METRICS[metric].label}\u00a0{METRICS[metric].arrow}".strip(), numeric=True) for metric in metrics
-    ]
+    words = [METRICS.get(metric, MetricWords(metric, "neither")) for metric in metrics]
+    headings = [Heading(f"{word.label}\u00a0{word.arrow}".strip(), numeric=True) for word in words]
     return View(name, caption, [Heading("Judge"), *headings], empty="No judge has a figure on test.")
 
 
@@ -299,7 +293,7 @@ def _metric_cell(view: View, name: str, found: Mapping[str, Estimate]) -> Cell:
     if name == "threshold":
         ends = [found[end].value for end in BESIDE[:2] if end in found]
         low, high = (*ends, None, None)[:2]
-        plateau = () if low is None or high is None else (f"{low:.2f} to {high:.2f}",)
+        plateau = () if low is None or high is None or low == high else (f"plateau {low:.2f}–{high:.2f}",)
         return view.estimate(found.get(name), 2, plateau)
     if name == "log_loss":
         clipped = found.get("log_loss_n_clipped")

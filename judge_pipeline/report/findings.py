@@ -204,6 +204,8 @@ def _decisions(column: Mapping[str, Estimate]) -> list[Statement]:
         if not bounded
         else f"The interval lies above 0 for {above} of {len(bounded)} judges"
     )
+    if any("skipped" in (estimate.reason or "") for estimate in bounded):
+        said += "; some of these leave out resamples in which MCC is undefined, as the notes of the table say"
     undefined = len(column) - len(defined)
     rest = f" MCC is undefined for {undefined}." if undefined else ""
     return [

@@ -22,6 +22,7 @@ from judge_pipeline.figures.estimates import (
     metrics_by_judge,
     overall_agreement,
     read_estimate,
+    reasons_of,
 )
 from judge_pipeline.figures.style import clean
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
 HEADLINE_METRICS = ("roc_auc", "pr_auc", "mcc_test", "ece")
+MAX_REMARKS = 3
+"""Warnings printed under the tables; the report holds all of them."""
 NAME_WIDTH = 18
 """Characters of a judge's name on one line, so that the table of judges fits into 80 columns."""
 
@@ -156,13 +159,25 @@ def _overall_table(found: Headline) -> RichTable:
     table.add_column("Figure")
     for heading in ("Value", "95% interval", "n"):
         table.add_column(heading, justify="right")
-    table.add_column("Remark", overflow="fold")
     for name, estimate in found.overall.items():
         decimals = 0 if name.startswith("Median") else 3
         value = "undefined" if estimate.value is None else format_number(estimate.value, decimals)
         interval = format_interval(estimate.ci95, min(decimals, 2))
-        table.add_row(name, value, Text(interval), f"{estimate.n:,}", Text(clean(estimate.reason or "")))
+        table.add_row(name, value, Text(interval), f"{estimate.n:,}")
+    table.caption = Text(clean(" ".join(_remarks(found))))
+    table.caption_justify = "left"
     return table
+
+
+def _remarks(found: Headline) -> list[str]:
+    """Why a figure over all is undefined, and what the intervals of both tables carry, each once."""
+    missing = {name: e.reason for name, e in found.overall.items() if e.value is None}
+    shown = [e for row in found.judges.values() for e in row.values() if e is not None]
+    weak = [e for e in (*shown, *found.overall.values()) if e.value is not None]
+    warnings = dict.fromkeys(part for estimate in weak for part in reasons_of(estimate))
+    remarks = [f"{name}: {reason}." for name, reason in missing.items()]
+    remarks += [f"{warning[:1].upper()}{warning[1:]}." for warning in list(warnings)[:MAX_REMARKS]]
+    return [*remarks, "More in the report."] if len(warnings) > MAX_REMARKS else remarks
 
 
 def _in_lines(estimate: Estimate | None) -> str:

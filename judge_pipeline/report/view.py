@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.figures.estimates import format_interval, format_number
+from judge_pipeline.figures.estimates import format_interval, format_number, reasons_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class View:
         caption: what it shows, with n where one n holds for all.
         headings: the columns.
         rows: the cells.
-        notes: footnotes; cell marks count from 1.
+        notes: footnotes; cell marks count from 1, and are shown under the numbers of ``numbered``.
         remarks: sentences under the table that belong to no single cell.
         empty: what is said where there are no rows.
     """
@@ -60,12 +60,28 @@ class View:
     notes: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     empty: str = "Nothing to show."
+    _on_intervals: list[frozenset[str]] = field(default_factory=list, repr=False)
 
-    def mark(self, reason: str) -> int:
-        """The number of the footnote with this text, which is added where it is new."""
-        if reason not in self.notes:
-            self.notes.append(reason)
-        return self.notes.index(reason) + 1
+    def mark(self, estimate: Estimate) -> tuple[int, ...]:
+        """The footnotes of an estimate, one for each part of its reason; those that are new are added."""
+        parts = list(dict.fromkeys(reasons_of(estimate)))
+        self.notes += [part for part in parts if part not in self.notes]
+        if estimate.ci95 is not None:
+            self._on_intervals.append(frozenset(parts))
+        return tuple(self.notes.index(part) + 1 for part in parts)
+
+    @property
+    def common(self) -> list[str]:
+        """What every interval of the table carries: said once under it instead of marked in each cell."""
+        carried = self._on_intervals
+        return [note for note in self.notes if len(carried) > 1 and all(note in parts for parts in carried)]
+
+    @property
+    def numbered(self) -> dict[int, int]:
+        """The number under which each mark is shown; marks of common notes have none."""
+        common = self.common
+        own = [mark for mark, note in enumerate(self.notes, 1) if note not in common]
+        return {mark: number for number, mark in enumerate(own, 1)}
 
     def estimate(self, estimate: Estimate | None, decimals: int = 3, further: Iterable[str] = ()) -> Cell:
         """An estimate as a cell: value, interval, ``further`` lines, n; its reason becomes a footnote."""
@@ -77,7 +93,7 @@ class View:
         return Cell(
             text="undefined" if estimate.value is None else format_number(estimate.value, decimals),
             below=tuple(line for line in below if line),
-            marks=(self.mark(estimate.reason),) if estimate.reason else (),
+            marks=self.mark(estimate),
             numeric=True,
             undefined=undefined,
         )

@@ -129,7 +129,7 @@ def test_table_four_holds_every_figure_with_interval_and_n(
             assert (value if float(value) else "0.000") in text
             assert f"[{row['ci95_low']:.2f}, {row['ci95_high']:.2f}]".replace("-0.00", "0.00") in text
             assert f"n = {row['n']}" in text
-    assert all("1 clipped" in text and "0.48 to 0.52" in text for text in shown.values())
+    assert all("1 clipped" in text and "plateau 0.48–0.52" in text for text in shown.values())
 
 
 def test_a_reason_stands_under_the_table_and_is_marked_in_the_cell(report: LexborHTMLParser) -> None:
