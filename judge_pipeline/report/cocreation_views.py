@@ -94,8 +94,8 @@ def scores(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
         view.rows.append([_judge_cell(judge, kinds), *cells])
     view.remarks.append(
         "↑ higher is better, ↓ lower is better. t* is chosen on val by the best MCC there and applied unchanged; where "
-        "several thresholds in a row reach that MCC, they are its plateau. MCC on val is the best of 101 thresholds: it "
-        "flatters."
+        "several thresholds in a row reach that MCC, they are its plateau. MCC on val is the best of 101 thresholds: "
+        "it flatters."
     )
     return view
 
