@@ -1,0 +1,1 @@
+"""How the sample contest was made: problems, programs, the runs that gave the verdicts, and the artifacts."""
