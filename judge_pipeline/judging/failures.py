@@ -7,7 +7,7 @@ from typing import Literal
 
 FailureClass = Literal[
     "infrastructure", "rate_limit", "quota", "authentication", "configuration", "rejected", "too_long", "truncated",
-    "refusal", "empty", "invalid", "no_record", "no_prediction", "cancelled",
+    "refusal", "empty", "invalid", "no_record", "cancelled",
 ]  # fmt: skip
 
 HEALING: frozenset[FailureClass] = frozenset({"infrastructure", "rate_limit", "truncated", "empty"})
@@ -29,7 +29,6 @@ IN_WORDS: dict[FailureClass, str] = {
     "empty": "the answer was empty",
     "invalid": "the answer is not a valid judgment, also after one re-ask with the errors",
     "no_record": "the file of recorded outputs has no row for the attempt",
-    "no_prediction": "no prediction can be made for the attempt",
     "cancelled": "the run was cancelled while the call was under way",
 }
 """What each class means, for reports and documentation."""

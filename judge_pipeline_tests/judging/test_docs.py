@@ -1,0 +1,28 @@
+"""The how-to says what the code does."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import yaml
+
+from judge_pipeline.judging.failures import HEALING, IN_WORDS, STOPPING
+from judge_pipeline.settings import JudgesFile
+
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-a-judge.md").read_text(encoding="utf-8")
+
+
+def test_every_example_is_a_valid_judges_file() -> None:
+    examples = re.findall(r"```yaml\n(.*?)```", TEXT, flags=re.DOTALL)
+    assert len(examples) == 3
+    for example in examples:
+        JudgesFile.model_validate(yaml.safe_load(example))
+
+
+def test_the_table_of_failures_is_the_code_s() -> None:
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \| .* \|$", TEXT, flags=re.MULTILINE))
+    assert rows == IN_WORDS
+    again = dict(re.findall(r"^\| `(\w+)` \| .*? \| (.*) \|$", TEXT, flags=re.MULTILINE))
+    assert {name for name, words in again.items() if words.startswith("yes")} == HEALING
+    assert {name for name, words in again.items() if words.endswith("stops the run")} == STOPPING
