@@ -30,13 +30,17 @@ class Statement:
 
 
 def cautions(given: CocreationReportInput, note: str | None = None) -> list[Statement]:
-    """The warnings of a contest's tables; ``note`` is the contest's own, and comes first."""
+    """The warnings of a contest's tables; ``note`` is the contest's own, and comes first.
+
+    Of simulated and embedded judges those are named that have a figure.
+    """
     kinds = judge_kinds(given.judge_coverage)
+    shown = {judge: kind for judge, kind in kinds.items() if judge in set(given.judge_metrics["judge"])}
     found = [Statement("Note on these data", note, "data")] if note else []
     for statement in (
-        _unverified(kinds, set(given.judge_metrics["judge"])),
-        _simulated(kinds),
-        _embedded(kinds),
+        _unverified(kinds, set(shown)),
+        _simulated(shown),
+        _embedded(shown),
         _one_class(given.judge_curves),
         _small(given.trajectories) if len(given.judge_metrics) else None,
         _order(given.trajectories),

@@ -138,6 +138,13 @@ def test_a_reason_stands_under_the_table_and_is_marked_in_the_cell(report: Lexbo
     assert {node.text() for node in report.css("#table-scores td sup")} == {"1"}
 
 
+def test_what_holds_for_every_interval_is_said_once(demo: CocreationReportInput) -> None:
+    metrics = demo.judge_metrics.assign(reason="12 clusters; read with care")
+    block = parsed(replace(demo, judge_metrics=metrics)).css_first("#table-scores")
+    assert not block.css("sup")
+    assert "Everywhere in this table: 12 clusters; read with care." in block.text()
+
+
 def test_undefined_is_a_word_with_a_reason_and_never_zero() -> None:
     document = parsed(made_tables(Made(one_class=True)))
     rows = document.css("#table-scores tbody tr")

@@ -176,3 +176,9 @@ def test_figures_of_an_unverified_judge_are_said_to_be_marked() -> None:
     assert "figures of simulated-sharp are shown and marked" in told(
         cautions(replace(made, judge_coverage=coverage)), "1 of 5"
     )
+
+
+def test_a_judge_without_a_figure_is_not_warned_about_as_simulated_or_embedded() -> None:
+    made = Made()
+    found = cautions(made_tables(replace(made, unverified=dict.fromkeys(made.judges, "not run"))))
+    assert [s.lead for s in found] == ["No judge is verified"]
