@@ -20,7 +20,7 @@ from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
-from judge_pipeline.judging.limits import InFlight, Timing, wait_before_try
+from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.request import Call, Message, canonical_json
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
@@ -187,7 +187,8 @@ class Asking:
             failure = tried.failure
             if failure is None:
                 return None
-            if number == manner.limits.max_tries or self._stopped or failure.failure_class in STOPPING:
+            last = number == manner.limits.max_tries or (tried.retry_after or 0.0) > LONGEST_RETRY_AFTER_SECONDS
+            if last or self._stopped or failure.failure_class in STOPPING:
                 return Failed(failure, number)
             if attempt.may_be_re_asked(failure):
                 attempt.re_ask(failure, manner.repair_max_output_tokens)

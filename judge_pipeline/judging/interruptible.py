@@ -11,6 +11,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 SECONDS_TO_STOP = 20.0
@@ -50,6 +51,7 @@ class _Job(Generic[T, E]):
         self._error: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[T] | None = None
+        self._cancelled = False
 
     def deliver(self, on_event: Callable[[E], None]) -> None:
         """Pass events on until the coroutine has ended."""
@@ -64,8 +66,10 @@ class _Job(Generic[T, E]):
 
     def cancel(self) -> None:
         """Cancel the coroutine, and wait until it has cleaned up."""
-        if self._loop is not None and self._task is not None and self.thread.is_alive():
-            self._loop.call_soon_threadsafe(self._task.cancel)
+        self._cancelled = True
+        if self._loop is not None and self._task is not None:
+            with suppress(RuntimeError):  # the loop has closed: the coroutine has ended already
+                self._loop.call_soon_threadsafe(self._task.cancel)
         self.thread.join(SECONDS_TO_STOP)
 
     def result(self) -> T:
@@ -87,4 +91,6 @@ class _Job(Generic[T, E]):
     async def _main(self) -> T:
         self._loop = asyncio.get_running_loop()
         self._task = asyncio.current_task()
+        if self._cancelled:  # before there was a task to cancel
+            raise asyncio.CancelledError
         return await self._make(self._events.put)

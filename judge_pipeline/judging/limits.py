@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from judge_pipeline.settings import Limits
 
 LONGEST_RETRY_AFTER_SECONDS = 900.0
-"""A provider that asks for a longer wait than this is taken as out of quota: the run stops and is resumed later."""
+"""A longer wait than this is not sat out: a 429 that asks for it is a spent quota, and any other failure is final."""
 
 
 @dataclass(frozen=True, slots=True)

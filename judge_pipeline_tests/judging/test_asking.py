@@ -213,13 +213,22 @@ def test_calls_in_flight_are_bounded(checkpoint: Checkpoint, clock: Any) -> None
         async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
             self.now += 1
             self.most = max(self.most, self.now)
-            await asyncio.sleep(0.001)
+            await asyncio.sleep(0.05)
             self.now -= 1
             return reply()
 
     backend = Counting(lambda text, n: reply())
     ask(checkpoint, backend, 60, clock, max_in_flight=7)
     assert backend.most == 7
+
+
+def test_a_longer_wait_than_anyone_sits_out_ends_the_attempt(checkpoint: Checkpoint, clock: Any) -> None:
+    class Away(Scripted):
+        async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
+            raise CallFailedError(Failure("infrastructure", "maintenance"), retry_after_seconds=86400.0)
+
+    failed = ask(checkpoint, Away(lambda text, n: reply()), 1, clock)
+    assert (failed["a0"].n_tries, clock.slept) == (1, [])
 
 
 def test_pauses_between_calls_are_made(checkpoint: Checkpoint, clock: Any) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,23 +87,24 @@ def test_more_hashes_than_one_query_takes(checkpoint: Checkpoint, monkeypatch: p
     assert len(checkpoint.answered("j", [sha256(str(n)) for n in range(100)])) == 50
 
 
-def _write(url: str, first: int) -> None:
-    store = Checkpoint(url)
-    for n in range(first, first + 40):
-        store.record([record(n)])
-        store.record([record(0)])  # all processes upsert this one
-    store.close()
+WRITES = """
+import sys
+from judge_pipeline.judging.checkpoint import *
+from judge_pipeline.judging.request import sha256
+url, first = sys.argv[1], int(sys.argv[2])
+store = Checkpoint(url)
+for n in (n for pair in ((n, 0) for n in range(first, first + 40)) for n in pair):  # all upsert number 0
+    call = CallRow("j", sha256(str(n)), f"a{n}", 0, "run", 1, utc_now(), 1.0)
+    judgment = StoredJudgment("j", sha256(str(n)), f"a{n}", {"p_ac": 0.5}, None, "m", 1.0)
+    store.record([Record(StoredRequest(sha256(str(n)), "t", "0", "{}"), call, judgment)])
+store.close()
+"""
 
 
 def test_processes_on_one_host_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'checkpoint.sqlite'}"
-    spawn = multiprocessing.get_context("fork")
-    processes = [spawn.Process(target=_write, args=(url, 1 + 100 * n)) for n in range(4)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(60)
-    assert [process.exitcode for process in processes] == [0, 0, 0, 0]
+    processes = [subprocess.Popen([sys.executable, "-c", WRITES, url, str(1 + 100 * n)]) for n in range(4)]
+    assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
     store = Checkpoint(url)
     assert len(store.answered("j", [sha256(str(n)) for n in range(500)])) == 161
     assert len(store.calls("j", sha256("0"))) == 160

@@ -183,6 +183,54 @@ def test_choices_that_differ_are_not_chosen_from(
     assert "2 different choices" in result.failures["text"][0]
 
 
+def _bodies() -> list[bytes]:
+    """Replies with status 200 that no provider should send."""
+
+    def reply(**changes: Any) -> bytes:
+        text = '{"p_ac": 0.25, "s_algo": 3, "s_robust": 2, "rationale": "x"}'
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
+        usage = {"prompt_tokens": 10, "completion_tokens": 2, "total_tokens": 12}
+        whole = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "m",
+            "choices": [choice],
+            "usage": usage,
+        }
+        return json.dumps(whole | changes).encode()
+
+    def message(content: Any) -> bytes:
+        return reply(
+            choices=[{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}]
+        )
+
+    return [
+        b"", b"null", b"[]", b"7", b'""', b"{}", b'{"choices":null}', b"\xff\xfe{", b"[" * 100_000,
+        reply(choices={}), reply(choices=[None]), reply(choices=[{}]), reply(choices=[{"message": None}]),
+        message(123), message(["a"]), message({"a": 1}), message(True), message("\ud800"),
+        reply(usage="lots"), reply(usage={"prompt_tokens": "x"}), reply(usage={"prompt_tokens": 100}),
+        reply(usage={"prompt_tokens": -5, "completion_tokens": -1, "total_tokens": 0}),
+        reply(usage={"prompt_tokens": 10**30, "completion_tokens": 1, "total_tokens": 1}),
+        reply(model=None, id=None), reply(error={"message": "boom", "code": 500}),
+    ]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_no_reply_however_strange_does_more_than_fail_its_own_attempt(
+    judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any
+) -> None:
+    n_answered = 0
+    for number, body in enumerate(_bodies()):
+        provider.script(faults.Behaviour(body=body))
+        result = judge(loopback_judge(limits={"max_tries": 1}), make_requests(1), name=f"strange-{number}")
+        assert len(result.outputs) + len(result.failures) == 1, body
+        assert set(result.failures["class"]) <= {"infrastructure", "invalid", "empty"}, body
+        assert result.outputs["tokens_in"].isna().all() or result.outputs["tokens_in"][0] in (10, 100), body
+        n_answered += len(result.outputs)
+    assert n_answered >= 4  # those in which only the usage or a name is strange
+
+
 def test_retry_after_is_honoured_by_all_calls(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any
 ) -> None:

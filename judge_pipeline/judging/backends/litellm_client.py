@@ -10,6 +10,8 @@ from typing import Any
 from judge_pipeline.judging.backends.provider_errors import classify
 from judge_pipeline.judging.failures import CallFailedError, Failure
 
+_MOST_TOKENS = 10**9
+
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
 
 
@@ -79,13 +81,20 @@ async def close_clients() -> None:
 
 
 def usage_of(reply: Any) -> tuple[int | None, int | None, int | None]:
-    """Tokens in, out, and of those thinking. litellm writes 0 where the provider gave no usage: that is unknown."""
+    """Tokens in, out, and of those thinking; None where unknown.
+
+    litellm writes 0 prompt tokens where the provider gave no usage, and passes nonsense on: neither is a count.
+    """
     usage = getattr(reply, "usage", None)
-    tokens_in = getattr(usage, "prompt_tokens", None)
-    if usage is None or not tokens_in:
+    tokens_in, tokens_out = (_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    if not tokens_in or tokens_out is None:
         return None, None, None
     details = getattr(usage, "completion_tokens_details", None)
-    return int(tokens_in), int(usage.completion_tokens), getattr(details, "reasoning_tokens", None)
+    return tokens_in, tokens_out, _count(getattr(details, "reasoning_tokens", None))
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
 
 
 def request_id_of(reply: Any) -> str | None:
