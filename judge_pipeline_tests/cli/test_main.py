@@ -1,0 +1,173 @@
+"""The command line as a person uses it: what it prints, what it leaves, and its exit code."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+import yaml
+
+from judge_pipeline.cli.main import main
+from judge_pipeline.orchestration.stored_tables import store_of
+from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import ATTEMPTS
+from judge_pipeline_tests.mini_contest import MiniContest
+
+
+class Shell:
+    """Runs commands in a folder and keeps what they printed."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+        self.capsys, self.monkeypatch, self.folder = capsys, monkeypatch, folder
+        monkeypatch.chdir(folder)
+        monkeypatch.setenv("COLUMNS", "200")
+        for name in ("JUDGE_PIPELINE_HOME", "JUDGE_PIPELINE_OUT", "MINI_CONTEST_KEY"):
+            monkeypatch.delenv(name, raising=False)
+
+    def __call__(self, *arguments: str) -> tuple[int, str, str]:
+        self.monkeypatch.setattr(sys, "argv", ["judge-pipeline", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = self.capsys.readouterr()
+        assert isinstance(ended.value.code, int)
+        return ended.value.code, out, err
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
+    return Shell(capsys, monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def mini(tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> MiniContest:
+    contest = MiniContest(tmp_path / "home").lay(4, 3)
+    monkeypatch.chdir(contest.home)
+    return contest
+
+
+def record(mini: MiniContest, *judges: str) -> None:
+    attempts = store_of(Workspace.find({}, mini.home)).read(ATTEMPTS, mini.name)
+    for judge in judges:
+        mini.record(judge, {row.attempt_id: 0.2 + 0.6 * row.y for row in attempts.itertuples()})
+
+
+@pytest.mark.parametrize("command", ["", "run", "demo", "ui", "init", "status", "report", "parse", "evaluate"])
+def test_help_names_exit_codes_or_says_what_happens(shell: Shell, command: str) -> None:
+    code, out, _ = shell(*filter(None, [command, "--help"]))
+    assert code == 0
+    assert out.startswith("Usage: judge-pipeline")
+    assert len(out.splitlines()) > 5
+
+
+def test_a_contest_goes_from_files_to_a_report(shell: Shell, mini: MiniContest) -> None:
+    code, out, _ = shell("run", "data/contests/mini", "--dry-run")
+    assert code == 0
+    assert "To be asked" in out and "sharp" in out and "keyed" not in out
+    assert not (mini.home / "var" / "tables" / "judge_outputs").exists(), "a dry run judges nothing"
+    record(mini, "sharp", "dull")
+    code, out, _ = shell("run", "data/contests/mini")
+    assert code == 0, out
+    report = mini.home / "var" / "reports" / "mini" / "cocreation_report.html"
+    assert f"Report: {report}" in out and report.is_file()
+    assert "ROC-AUC" in out and "Solved by turn 1" in out
+    code, out, _ = shell("status", "--json")
+    rows = {row["judge"]: row for row in map(json.loads, out.splitlines())}
+    assert code == 0
+    assert (rows["sharp"]["status"], rows["keyed"]["status"]) == ("verified", "not judged")
+    code, out, _ = shell("report", "mini")
+    assert (code, out.strip()) == (0, str(report))
+
+
+def test_out_keeps_everything_in_one_folder(shell: Shell, mini: MiniContest, tmp_path: Path) -> None:
+    code, _, _ = shell("run", "data/contests/mini", "--out", str(tmp_path / "out"), "--judges", "text")
+    assert code == 0
+    assert (tmp_path / "out" / "reports" / "mini" / "cocreation_report.html").is_file()
+    assert not (mini.home / "var").exists()
+
+
+def test_a_judge_that_fails_is_named_and_the_rest_is_reported(shell: Shell, mini: MiniContest) -> None:
+    code, out, err = shell("run", "data/contests/mini", "--judges", "sharp,text")
+    assert code == 1
+    assert "judge sharp" in err and "recorded/sharp.jsonl" in err
+    assert "Failed: sharp" in out and "Report:" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("run", "data/contests/mini", "--judges", "nobody"), 2, "nobody: not in judges.yaml, which lists sharp, dull"),
+        (("run", "data/contests/mini", "--judges", ","), 2, "no judge"),
+        (("run", "data/contests/mini", "--judges", "keyed"), 1, "set the environment variable MINI_CONTEST_KEY"),
+        (("run", "nowhere"), 2, "does not exist"),
+        (("run", "assets_config"), 1, "has no submissions/ folder"),
+        (("report", "nowhere"), 2, "no contest 'nowhere'; there are: mini"),
+        (("fly",), 2, "No such command"),
+        (("run",), 2, "Missing argument"),
+    ],
+)
+def test_wrong_commands_and_data_say_what_is_wrong(
+    shell: Shell, mini: MiniContest, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    got, _, err = shell(*arguments)
+    assert got == code, err
+    assert words in " ".join(err.split()).replace("│ ", "")
+
+
+def test_a_contest_folder_that_cannot_be_a_partition_key(shell: Shell, mini: MiniContest) -> None:
+    wrong = mini.home / "Spring 2026"
+    (wrong / "submissions").mkdir(parents=True)
+    code, _, err = shell("run", str(wrong))
+    assert code == 2
+    assert "cannot be a partition key" in err and "'spring-2026'" in err
+
+
+def test_an_empty_contest_and_a_broken_judges_yaml(shell: Shell, mini: MiniContest) -> None:
+    (mini.home / "empty" / "submissions").mkdir(parents=True)
+    code, _, err = shell("run", "empty")
+    assert code == 1
+    assert "no submission could be read" in err
+    (mini.home / "assets_config" / "judges.yaml").write_text("judges:\n  a: {backend: fax}\n", encoding="utf-8")
+    code, _, err = shell("run", "data/contests/mini")
+    assert code == 1
+    assert "judges.yaml, line 2, key judges.a" in err
+
+
+def test_an_unreadable_file_is_set_aside_by_name(shell: Shell, mini: MiniContest) -> None:
+    (mini.folder / "submissions" / "E001" / "p1" / "zz.txt").symlink_to("/nonexistent/elsewhere.txt")
+    code, out, _ = shell("run", "data/contests/mini", "--judges", "text")
+    assert code == 0
+    assert "nothing_set_aside" in out and "zz.txt" in out
+
+
+def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
+    code, _, _ = shell("init", "work")
+    assert code == 0
+    config = tmp_path / "work" / "assets_config"
+    for name in ("judges", "contests"):
+        schema = json.loads((config / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
+        text = (config / f"{name}.yaml").read_text(encoding="utf-8")
+        jsonschema.validate(yaml.safe_load(text), schema)
+        assert f"schemas/{name}.schema.json" in text, "editors find the schema by the first line"
+        assert text.count("#") > 5
+    contest = tmp_path / "work" / "data" / "contests" / "my-contest"
+    assert (contest / "submissions").is_dir() and (contest / "prompts").is_dir()
+    assert Workspace.find({}, contest).contest(contest).title == "My contest"
+    edited = config / "judges.yaml"
+    edited.write_text("judges: {a: {backend: baseline}}\n", encoding="utf-8")
+    shell("init", "work")
+    assert edited.read_text(encoding="utf-8").startswith("judges: {a"), "what is there is left as it is"
+
+
+def test_a_schema_refuses_what_the_settings_refuse(shell: Shell, tmp_path: Path) -> None:
+    shell("init", "work")
+    schema = json.loads((tmp_path / "work/assets_config/schemas/judges.schema.json").read_text(encoding="utf-8"))
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"judges": {"a": {"backend": "litellm", "modle": "x"}}}, schema)
+
+
+def test_status_without_any_contest_says_how_to_begin(shell: Shell) -> None:
+    code, out, _ = shell("status")
+    assert code == 0 and "judge-pipeline demo" in out
