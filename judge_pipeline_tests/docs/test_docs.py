@@ -1,0 +1,119 @@
+"""The documents: their commands run, their links lead somewhere, and what follows from the code is up to date."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge_pipeline.cli.main import cli, main
+from judge_pipeline_tests.mini_contest import MiniContest
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+PAGES = sorted(
+    [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"), *(CHECKOUT / "judge_pipeline").rglob("README.md")]
+)
+BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# Would listen until it is stopped, or ask a provider over the network.
+NOT_RUN = ("judge-pipeline ui", "judge-pipeline run data/contests/my-contest --judges gpt-5.2")
+
+
+def commands(page: Path) -> list[str]:
+    lines = [
+        line.partition("  #")[0].strip()
+        for block in BLOCK.findall(page.read_text(encoding="utf-8"))
+        for line in block.splitlines()
+    ]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
+def test_links_lead_to_files(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http://", "https://", "mailto:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_what_follows_from_the_code_is_up_to_date() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/generate_reference.py", "--check"],
+        cwd=CHECKOUT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_make_target_in_the_documents_exists() -> None:
+    named = {word for page in PAGES for line in commands(page) for word in re.findall(r"\bmake ([a-z-]+)", line)}
+    targets = set(re.findall(r"^([a-z-]+):", (CHECKOUT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert {"demo", "test", "ui"} <= named
+    assert named <= targets
+
+
+def test_every_command_in_the_documents_is_known() -> None:
+    lines = [line for page in PAGES for line in commands(page) if line.startswith("judge-pipeline ")]
+    assert len(lines) > 10
+    for line in lines:
+        command, words = cli, shlex.split(line)[1:]
+        while hasattr(command, "get_command"):
+            command, words = command.get_command(None, words[0]), words[1:]
+            assert command is not None, line
+        options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+        assert {word.partition("=")[0] for word in words if word.startswith("-")} <= options | {"--help"}, line
+
+
+@pytest.mark.slow
+def test_the_tutorial_and_the_how_to_on_predictions_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every judge-pipeline command, in the order of the page; the contest's files come from the test."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("JUDGE_PIPELINE_HOME", "JUDGE_PIPELINE_OUT"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "predictions.csv").write_text(
+        "attempt_id,judge,p_ac,y,split\n"
+        + "".join(
+            f"{i},J{j},{(i * 7 + j) % 10 / 10},{i % 2},{'val' if i < 10 else 'test'}\n"
+            for i in range(20)
+            for j in (1, 2)
+        ),
+        encoding="utf-8",
+    )
+    ran = []
+    for page in ("tutorial.md", "how-to/evaluate-predictions.md"):
+        for line in commands(CHECKOUT / "docs" / page):
+            if line.startswith("cd "):
+                monkeypatch.chdir(Path.cwd() / line[3:])
+            elif line.startswith("export OPENAI_API_KEY"):
+                monkeypatch.setenv("OPENAI_API_KEY", "no-key")
+            elif line.startswith("judge-pipeline ") and line not in NOT_RUN:
+                run(line, monkeypatch, capsys)
+                ran.append(line)
+                if " init " in line:
+                    fill(tmp_path / "my-workspace" / "data" / "contests" / "my-contest", tmp_path / "made")
+        monkeypatch.chdir(tmp_path)
+    assert len(ran) >= 8
+
+
+def fill(contest: Path, made: Path) -> None:
+    """Put a small contest's files where the tutorial says that one's own go."""
+    mini = MiniContest(made).lay(6, 4)
+    for part in ("submissions", "prompts"):
+        (contest / part).rmdir()
+        (mini.folder / part).rename(contest / part)
+
+
+def run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", shlex.split(line.replace(",smollm2-135m", "")))
+    if line == "judge-pipeline run data/contests/my-contest":
+        monkeypatch.setattr(sys, "argv", [*shlex.split(line), "--judges", "baseline-text"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    out, err = capsys.readouterr()
+    assert ended.value.code == 0, f"{line}\n{out}\n{err}"
