@@ -8,12 +8,11 @@ from judge_pipeline.settings import (
     ContestSettings,
     JudgesFile,
     LitellmJudge,
-    SettingsError,
     Workspace,
     check_slug,
-    load,
     packaged_config_dir,
 )
+from judge_pipeline.yaml_file import SettingsError, load
 
 
 def judges_yaml(folder: Path, text: str) -> Path:

@@ -4,7 +4,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from judge_pipeline.tables import ALL_TABLES, SUCCESS_AT_TURN, Column, Table, TableError
+from judge_pipeline.table_schema import Column, Table, TableError
+from judge_pipeline.tables import ALL_TABLES, SUCCESS_AT_TURN
 
 MIXED = Table(
     "mixed",

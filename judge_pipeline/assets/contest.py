@@ -16,6 +16,7 @@ from judge_pipeline.orchestration.table_asset import (
     events,
     table_asset,
 )
+from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     ATTEMPTS,
     INGEST_QUARANTINE,
@@ -24,7 +25,6 @@ from judge_pipeline.tables import (
     PROMPT_LOGS,
     SPLIT_ASSIGNMENTS,
     SUBMISSION_ARTIFACTS,
-    Table,
 )
 
 GROUP = "contest"

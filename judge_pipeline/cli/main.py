@@ -12,7 +12,7 @@ from importlib.metadata import version
 
 import click
 
-from judge_pipeline.settings import SettingsError
+from judge_pipeline.yaml_file import SettingsError
 
 _COMMANDS = {
     "demo": ("judge_pipeline.cli.run", "demo"),

@@ -14,7 +14,8 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from judge_pipeline.cli.terminal import TerminalProgress
-from judge_pipeline.settings import JudgesFile, SettingsError, Workspace, check_slug
+from judge_pipeline.settings import JudgesFile, Workspace, check_slug
+from judge_pipeline.yaml_file import SettingsError
 
 if TYPE_CHECKING:
     from judge_pipeline.orchestration.judging_run import JudgePlan

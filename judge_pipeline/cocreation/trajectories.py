@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.statistics import survival as time_to_success
-from judge_pipeline.tables import STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, TRAJECTORIES, TableError
+from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables import STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, TRAJECTORIES
 
 _GROUP = ["participant", "problem_id"]
 

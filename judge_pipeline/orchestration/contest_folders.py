@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 
 from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.settings import SettingsError, Workspace, check_slug
+from judge_pipeline.settings import Workspace, check_slug
+from judge_pipeline.yaml_file import SettingsError
 
 
 def contest_folders(workspace: Workspace) -> dict[str, Path]:

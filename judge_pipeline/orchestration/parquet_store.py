@@ -13,7 +13,8 @@ import dagster as dg
 
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import SLUG
-from judge_pipeline.tables import ALL_TABLES, Table
+from judge_pipeline.table_schema import Table
+from judge_pipeline.tables import ALL_TABLES
 
 if TYPE_CHECKING:
     import pandas as pd

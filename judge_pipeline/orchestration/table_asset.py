@@ -15,7 +15,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import parquet_bytes
 from judge_pipeline.orchestration.partitions import CONTESTS
-from judge_pipeline.tables import Column, Table, TableError
+from judge_pipeline.table_schema import Column, Table, TableError
 
 OWNERS = ["team:judge-research"]
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -56,7 +56,7 @@ class Made:
 def code_version(rooms: Iterable[str]) -> str:
     """sha256 (first 16 hex) of the sources of the rooms (files or folders of the package) that compute an asset."""
     digest = hashlib.sha256()
-    for room in sorted({*rooms, "tables.py", "estimate.py"}):
+    for room in sorted({*rooms, "tables.py", "table_schema.py", "estimate.py"}):
         place = _PACKAGE / room
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0")

@@ -9,7 +9,7 @@ import pandas as pd
 
 from judge_pipeline import tables
 from judge_pipeline.figures.estimates import text
-from judge_pipeline.tables import Table
+from judge_pipeline.table_schema import Table
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.cocreation.splits import assign_splits, share_out, split_sizes, updated_ledger
-from judge_pipeline.tables import TableError
+from judge_pipeline.table_schema import TableError
 
 SHARES = {"seed": 7, "val_share": 0.1, "test_share": 0.1}
 
@@ -29,7 +29,9 @@ def contest(n: int, n_solved: int) -> dict[tuple[str, str], list[int | None]]:
     return {(f"u{i % 15}", f"p{i // 15}"): [0, 1] if i < n_solved else [0] for i in range(n)}
 
 
-names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)  # pandas takes "" and "\0" for equal keys
+names = st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), max_size=6
+)  # pandas takes "" and "\0" for equal keys
 labels = st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=4)
 contests = st.dictionaries(st.tuples(names, names), labels, max_size=40)
 

@@ -8,7 +8,7 @@ import pytest
 from lifelines import KaplanMeierFitter
 
 from judge_pipeline.cocreation import trajectories as ours
-from judge_pipeline.tables import TableError
+from judge_pipeline.table_schema import TableError
 
 
 def attempts_of(verdicts: dict[str, str], participant: str = "u") -> pd.DataFrame:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from judge_pipeline.orchestration.contest_folders import contest_folder, contest_folders, note_contest
-from judge_pipeline.settings import SettingsError, Workspace
+from judge_pipeline.settings import Workspace
+from judge_pipeline.yaml_file import SettingsError
 
 
 @pytest.fixture

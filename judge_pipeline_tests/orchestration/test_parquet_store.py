@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from judge_pipeline.orchestration.parquet_store import ParquetStore, parquet_bytes
-from judge_pipeline.tables import JUDGE_OUTPUTS, SUCCESS_AT_TURN, TableError
+from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables import JUDGE_OUTPUTS, SUCCESS_AT_TURN
 
 ROWS = [
     {

@@ -15,7 +15,7 @@ from judge_pipeline.estimate import Estimate
 from judge_pipeline.report import page
 from judge_pipeline.report.cocreation_report import cocreation_report_html
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance
-from judge_pipeline.tables import TableError
+from judge_pipeline.table_schema import TableError
 from judge_pipeline_tests.report.made_tables import HOSTILE, MANY_JUDGES, Made, empty_tables, made_tables
 
 PROVENANCE = ReportProvenance(

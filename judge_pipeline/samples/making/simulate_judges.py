@@ -112,7 +112,8 @@ def write_recorded(contest_dir: Path, recorded_dir: Path) -> None:
 def _attempts(contest_dir: Path) -> list[tuple[str, str]]:
     """attempt_id and source_sha256 of each attempt, as the pipeline reads them."""
     from judge_pipeline.ingest.contest import read_contest
-    from judge_pipeline.settings import ContestSettings, load
+    from judge_pipeline.settings import ContestSettings
+    from judge_pipeline.yaml_file import load
 
     settings = load(ContestSettings, contest_dir / "contest.yaml")
     attempts = read_contest(contest_dir, CONTEST, settings).attempts
