@@ -159,6 +159,8 @@ def _read(found: _Found, data: bytes, kind: Kind | None, settings: ContestSettin
     from judge_pipeline.ingest.records import UnreadableArtifact
     from judge_pipeline.ingest.submissions import read_submissions
 
+    if not data.strip():
+        raise UnreadableArtifact(found.path, None, "is empty", "save it again")
     if kind == "prompts":
         return kind, [_message_row(message) for message in read_prompt_log(data, found.path)]
     try:

@@ -144,6 +144,7 @@ def build_attempts(artifacts: pd.DataFrame, contest: str) -> tuple[pd.DataFrame,
     for row in _known(_rows_of(artifacts), several, aside):
         groups.setdefault(_id_of(row, contest), []).append(row)
     attempts = [attempt for key, rows in groups.items() for attempt in _merge(key, rows, aside)]
+    _note_two_problems(attempts)
     return ATTEMPTS.conform(list(_with_turns(attempts))), quarantine(aside)
 
 
@@ -264,6 +265,19 @@ def _merge(key: str, rows: list[Row], aside: list[UnreadableArtifact]) -> Iterat
     yield attempt
 
 
+def _note_two_problems(attempts: Iterable[Row]) -> None:
+    """Notes where one submission id stands under two problems: most likely one problem under two names."""
+    problems: dict[tuple[str, str], set[str]] = {}
+    for attempt in attempts:
+        if attempt["submission_id"] is not None:
+            problems.setdefault((attempt["participant"], attempt["submission_id"]), set()).add(attempt["problem_id"])
+    for attempt in attempts:
+        names = problems.get((attempt["participant"], attempt["submission_id"] or ""), set())
+        if len(names) > 1:
+            others = ", ".join(sorted(names - {attempt["problem_id"]}))
+            attempt["notes"].append(f"its id stands under {others}, too; if that is one problem, use problem_names")
+
+
 def _fullness(row: Row) -> tuple[bool, bool, bool, int, str, int]:
     """Sorts the fullest reading first: with a source, decided, with an instant, the longest source; then by place."""
     return (
@@ -279,22 +293,22 @@ def _fullness(row: Row) -> tuple[bool, bool, bool, int, str, int]:
 def _contradiction(attempt: Row, other: Row) -> str | None:
     """Why two readings cannot be of the same submission; None where they can."""
     mine, its = attempt["source_code"], other["source_code"]
-    if mine is not None and its is not None and not _same_source(mine, its):
+    decided = {attempt["verdict"], other["verdict"]}.difference(_UNDECIDED)
+    if mine is not None and its is not None and not _same_source(mine, its, may_be_cut=len(decided) < 2):
         return "holds another source"
     if attempt["submission_id"] is None:
         one_page = attempt["path"] == other["path"]
         if one_page and attempt["source_sha256"] is None:
             return "is another row of the same list"
-        decided = {attempt["verdict"], other["verdict"]}.difference(_UNDECIDED)
         if len(decided) > 1:
             return f"has the verdict {other['verdict']}, not {attempt['verdict']}"
     return None
 
 
-def _same_source(one: str, other: str) -> bool:
-    """Whether two sources are one, apart from white space and from an end that was cut off."""
+def _same_source(one: str, other: str, may_be_cut: bool) -> bool:
+    """Whether two sources are one, apart from white space and, where that may be, from an end that was cut off."""
     one, other = "".join(one.split()), "".join(other.split())
-    return one.startswith(other) or other.startswith(one)
+    return one == other or (may_be_cut and (one.startswith(other) or other.startswith(one)))
 
 
 def _fill(attempt: Row, other: Row) -> None:

@@ -135,7 +135,8 @@ def _without_separator(widths: list[int], rests: list[str]) -> list[str] | None:
     aligned = len(set(widths)) == 1 or column >= max(widths) + 1
     if aligned:
         return [rest[max(column - width, 0) :] for width, rest in zip(widths, rests, strict=True)]
-    return [rest[min(blanks) :] for rest in rests]
+    fewest = min(blanks)
+    return [rest[fewest:] for rest in rests]
 
 
 def _unwrapped(inner: str) -> str:

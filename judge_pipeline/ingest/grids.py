@@ -12,6 +12,7 @@ from judge_pipeline.ingest.markup import Page
 
 _MAX_CELL_CHARS = 2000
 _MAX_ROWS = 200_000
+_MAX_COLUMNS = 200
 
 _BLOCK_TAGS = frozenset((
     "p", "div", "li", "tr", "td", "th", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "dd", "ul", "ol", "dl", "table",
@@ -21,6 +22,10 @@ _BLOCK_TAGS = frozenset((
 
 _NOT_READ = ("select", "option", "button", "form", "nav", "datalist")
 """What a page offers to choose or to do says nothing about a submission."""
+
+
+_PLAIN_TAGS = frozenset(("br", "b", "strong", "i", "em", "sub", "tbody", "tr"))
+"""Elements of which no attribute matters."""
 
 
 @dataclass(slots=True)
@@ -44,7 +49,6 @@ class Cell:
     classes: list[str] = field(default_factory=list)
     attributes: dict[str, str] = field(default_factory=dict)
     span: int = 1
-    has_input: bool = False
 
 
 @dataclass(slots=True)
@@ -155,28 +159,45 @@ def _cell(node: Any) -> Cell:
     attributes = {name: value or "" for name, value in node.attributes.items()}
     span = attributes.get("colspan", "1").strip()
     cell = Cell(
-        text=" ".join(node.text(deep=True, separator=" ")[: 4 * _MAX_CELL_CHARS].split())[:_MAX_CELL_CHARS],
+        text="",
         head=node.tag == "th",
         attributes=attributes,
-        span=min(int(span), 100) if span.isascii() and span.isdigit() and int(span) > 0 else 1,
+        span=min(int(span), 100) if span.isascii() and span.isdigit() and 0 < int(span[:9]) else 1,
         classes=attributes.get("class", "").split(),
         titles=[attributes["title"]] if attributes.get("title") else [],
     )
-    for inside in node.css("a, [title], [class], input, [data-id]"):
-        extra = inside.attributes
-        if inside.tag == "a" and extra.get("href"):
-            cell.links.append((extra["href"], " ".join(inside.text(deep=True, separator=" ").split())))
-        for name in ("title", "data-original-title"):
-            if extra.get(name):
-                cell.titles.append(extra[name])
-        cell.classes.extend((extra.get("class") or "").split())
-        cell.has_input = cell.has_input or inside.tag == "input"
+    texts: list[str] = []
+    for inside in node.traverse(include_text=True):
+        if inside.tag == "-text":
+            texts.append(inside.text_content or "")
+        elif inside.tag not in _PLAIN_TAGS and inside.mem_id != node.mem_id:
+            _look_inside(cell, inside)
+        if len(texts) > _MAX_CELL_CHARS:
+            break
+    cell.text = " ".join(" ".join(texts)[: 4 * _MAX_CELL_CHARS].split())[:_MAX_CELL_CHARS]
     return cell
+
+
+def _look_inside(cell: Cell, node: Any) -> None:
+    """Takes links, titles and classes of an element within a cell."""
+    attributes = node.attributes
+    href = attributes.get("href")
+    if href and node.tag == "a":
+        cell.links.append((href, " ".join(node.text(deep=True, separator=" ").split())))
+    for name in ("title", "data-original-title"):
+        if attributes.get(name):
+            cell.titles.append(attributes[name])
+    if attributes.get("class"):
+        cell.classes.extend(attributes["class"].split())
 
 
 def _columns(row: list[Cell]) -> list[Cell]:
     """The row's cells by column: a cell that spans several stands in the first of them, blanks in the others."""
-    return [part for cell in row for part in (cell, *(Cell("") for _ in range(cell.span - 1)))]
+    columns: list[Cell] = []
+    for cell in row[:_MAX_COLUMNS]:
+        columns.append(cell)
+        columns.extend(Cell("") for _ in range(cell.span - 1))
+    return columns[:_MAX_COLUMNS]
 
 
 def _columns_match(row: list[Cell], width: int) -> bool:

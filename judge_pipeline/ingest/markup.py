@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,13 +19,16 @@ from judge_pipeline.ingest.records import UnreadableArtifact
 MAX_PAGE_CHARS = 24_000_000
 """Longer pages are set aside."""
 
+MAX_BLOCKS = 20_000
+"""Of more blocks of code on a page the further ones are not looked at."""
+
 MAX_DEPTH = 3000
 """Markup nested deeper is set aside: parsers take time that grows with its square, or crash."""
 
 _REGION = re.compile(r"<(?P<name>pre|xmp|textarea|script|style|noscript|code)(?P<attrs>(?:\s[^<>]*)?)>|<!--", re.I)
-_ENDS_CODE = re.compile(
-    r"</(?:div|td|tr|table|tbody|body|html|section|article|main|form|center|dd)\s*>|<(?:script|footer|form|/?body)\b[^<>]*>",
-    re.I,
+_ENDS_CODE = (
+    r"</(?:div|td|tr|table|tbody|body|html|section|article|main|form|center|dd)\s*>"
+    r"|<(?:script|footer|form|/?body)\b[^<>]*>"
 )
 _DEEPENING = re.compile(
     r"<(/?)(?!(?:br|hr|img|input|meta|link|col|wbr|p|li|td|th|tr|dt|dd|option|tbody|thead)\b)[A-Za-z]"
@@ -122,7 +126,7 @@ def open_page(text: str, path: str) -> Page:
             f"is a page of {len(text)} characters; more than {MAX_PAGE_CHARS} are not read",
             "save the submission's own page, without attachments",
         )
-    page = _apart(text)
+    page = _Taker(text).apart()
     depth = _depth(page.skeleton)
     if depth > MAX_DEPTH:
         raise UnreadableArtifact(
@@ -148,70 +152,81 @@ def looks_like_page(text: str) -> bool:
     return len(names) >= 3 and 10 * sum(tag.end() - tag.start() for tag in tags) > len(head)
 
 
-def _apart(text: str) -> Page:
-    kept: list[str] = []
-    page = Page(text, "", [], [])
-    at = 0
-    while (match := _REGION.search(text, at)) is not None:
-        kept.append(text[at : match.start()])
-        if match[0] == "<!--":
-            end = text.find("-->", match.end())
-            at = len(text) if end < 0 else end + 3
-            continue
-        at = _region(text, match, page, kept)
-    kept.append(text[at:])
-    page.skeleton = "".join(kept)
-    return page
+class _Taker:
+    """Takes a text apart from its beginning to its end, once: each place is looked for from one list of places."""
 
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.page = Page(text, "", [], [])
+        self.kept: list[str] = []
+        self._places: dict[str, tuple[list[int], list[int]]] = {}
 
-def _region(text: str, match: re.Match[str], page: Page, kept: list[str]) -> int:
-    """Takes a region out; where the text goes on behind it."""
-    name = match["name"].lower()
-    if name in ("script", "style", "noscript"):
-        end = re.compile(rf"</{name}\s*>", re.I).search(text, match.end())
-        inner = text[match.end() : end.start() if end else len(text)]
-        if name == "script":
-            page.scripts.append(inner)
-        return end.end() if end else len(text)
-    inner_end, behind, closed = _block_end(text, name, match.end())
-    inner = text[match.end() : inner_end]
-    if name == "code" and not closed:
-        # Not a block then, but a stray tag; what follows is the page.
-        return match.end()
-    page.blocks.append(Block(_KIND_OF[name], match["attrs"] or "", inner, closed))
-    if not closed:
-        page.notes.append(f"<{name}> is never closed; the source is what follows it")
-    if name == "code":
-        kept.append(html.escape(_plain(inner[:300])))
-    elif name == "pre":
-        kept.append("<br>")
-    return behind
+    def apart(self) -> Page:
+        at = 0
+        while (match := _REGION.search(self.text, at)) is not None:
+            self.kept.append(self.text[at : match.start()])
+            if match[0] == "<!--":
+                end = self.text.find("-->", match.end())
+                at = len(self.text) if end < 0 else end + 3
+            else:
+                at = self._region(match)
+        self.kept.append(self.text[at:])
+        self.page.skeleton = "".join(self.kept)
+        return self.page
 
+    def _region(self, match: re.Match[str]) -> int:
+        """Takes a region out; where the text goes on behind it."""
+        name = match["name"].lower()
+        if name in ("script", "style", "noscript"):
+            start, end = self._next(rf"</{name}\s*>", match.end())
+            if name == "script":
+                self.page.scripts.append(self.text[match.end() : start])
+            return end
+        if name == "pre" and re.compile(r"\s{0,200}<pre[\s>]", re.I).match(self.text, match.end()):
+            return match.end()  # only a wrapper around the block itself
+        stop, behind, closed = self._block_end(name, match.end())
+        inner = self.text[match.end() : stop]
+        if name == "code" and not closed:
+            # Not a block then, but a stray tag; what follows is the page.
+            return match.end()
+        if len(self.page.blocks) < MAX_BLOCKS:
+            self.page.blocks.append(Block(_KIND_OF[name], match["attrs"] or "", inner, closed))
+        if not closed and len(self.page.notes) < 10:
+            self.page.notes.append(f"<{name}> is never closed; the source is what follows it")
+        if name == "code":
+            self.kept.append(html.escape(_plain(inner[:300])))
+        elif name == "pre":
+            self.kept.append("<br>")
+        return behind
 
-def _block_end(text: str, name: str, start: int) -> tuple[int, int, bool]:
-    """Where a block's inner text ends, where the page goes on, and whether a closing tag ends it."""
-    close = re.compile(rf"</{name}\s*>", re.I)
-    end = close.search(text, start)
-    while end is not None and _in_quotes(text, start, end, close):
-        end = close.search(text, end.end())
-    again = re.compile(rf"<{name}(?:\s[^<>]*)?>", re.I).search(text, start, end.start() if end else len(text))
-    if end is not None and (again is None or not text[start : again.start()].strip() or name != "pre"):
-        return end.start(), end.end(), True
-    limit = again.start() if again is not None else len(text)
-    cut = _ENDS_CODE.search(text, start, limit)
-    stop = cut.start() if cut is not None else limit
-    return stop, stop, False
+    def _block_end(self, name: str, start: int) -> tuple[int, int, bool]:
+        """Where a block's inner text ends, where the page goes on, and whether a closing tag ends it."""
+        length = len(self.text)
+        close = rf"</{name}\s*>"
+        end, behind = self._next(close, start)
+        again, _ = self._next(rf"<{name}(?:\s[^<>]*)?>", start)
+        while end < min(again, length) and self._in_quotes(start, end, behind):
+            end, behind = self._next(close, behind)
+        if end < length and not (name == "pre" and again < end):
+            return end, behind, True
+        cut, _ = self._next(_ENDS_CODE, start)
+        stop = min(cut, again, length)
+        return stop, stop, False
 
+    def _in_quotes(self, start: int, end: int, behind: int) -> bool:
+        """Whether a closing tag stands within a string of raw code: ``puts("</pre>");``."""
+        line_start = max(self.text.rfind("\n", max(start, end - 500), end) + 1, start, end - 500)
+        before, after = self.text[line_start:end], self.text[behind : behind + 200].split("\n", 1)[0]
+        return any(before.count(q) % 2 == 1 and re.match(rf"[^{q}<]*{q}\s*[);,+]", after) for q in "\"'")
 
-def _in_quotes(text: str, start: int, end: re.Match[str], close: re.Pattern[str]) -> bool:
-    """Whether a closing tag stands within a string of raw code: ``puts("</pre>");``."""
-    line_start = max(text.rfind("\n", start, end.start()) + 1, start)
-    before, behind = text[line_start : end.start()], text[end.end() : end.end() + 200].split("\n", 1)[0]
-    if not any(before.count(q) % 2 == 1 and re.match(rf"[^{q}<]*{q}\s*[);,+]", behind) for q in "\"'"):
-        return False
-    following = close.search(text, end.end())
-    upto = following.start() if following is not None else len(text)
-    return re.search(r"<pre\b", text[end.end() : upto], re.I) is None
+    def _next(self, pattern: str, start: int) -> tuple[int, int]:
+        """Where the next match of a pattern begins and ends; the text's length where there is none."""
+        if pattern not in self._places:
+            found = [match.span() for match in re.finditer(pattern, self.text, re.I)]
+            self._places[pattern] = [begin for begin, _ in found], [end for _, end in found]
+        begins, ends = self._places[pattern]
+        index = bisect_left(begins, start)
+        return (begins[index], ends[index]) if index < len(begins) else (len(self.text), len(self.text))
 
 
 def _plain(inner: str) -> str:

@@ -66,7 +66,7 @@ def read_page(page: Page, reader: str = "page", site_cell: SiteCell | None = Non
     lists = [rows for grid in grids if (rows := _submission_list(grid)) is not None]
     rows = [row for listed in lists for row in listed]
     source = find_source(page)
-    detail = _detail(page, grids, reader, site_cell)
+    detail = _detail(page, grids, reader, site_cell, bool(rows) and _says_all(rows[0], source))
     own = source is not None and (len(rows) <= 1 or (source.hinted and detail.verdict_raw is not None))
     if rows and not own:
         return [_of_row(row, number, reader, site_cell, detail) for number, row in enumerate(rows, start=1)]
@@ -185,14 +185,20 @@ def take_cell(draft: Draft, name: FieldName, cell: Cell, site_cell: SiteCell | N
     draft.set(name, cell.text, url)
 
 
-def _detail(page: Page, grids: list[Grid], reader: str, site_cell: SiteCell | None) -> Draft:
-    """What a page says of one submission: labelled values in tables, then in lines."""
+def _says_all(row: ListedRow, source: Source | None) -> bool:
+    """Whether a row of a list leaves nothing to be looked for in the text around it."""
+    wanted: set[FieldName] = {"problem_id", "participant", "verdict", "timestamp"}
+    return wanted <= row.fields.keys() and (source is None or "language" in row.fields)
+
+
+def _detail(page: Page, grids: list[Grid], reader: str, site_cell: SiteCell | None, complete: bool) -> Draft:
+    """What a page says of one submission: labelled values in tables, then in lines where more may be said there."""
     draft = Draft(reader=reader)
     for grid in grids:
         for name, cell in labelled_pairs(grid):
             if name != "verdict" or draft.verdict_raw is None:
                 take_cell(draft, name, cell, site_cell)
-    for name, line in _labelled_lines(page):
+    for name, line in [] if complete else _labelled_lines(page):
         if name == "verdict" and draft.verdict_raw is not None:
             continue
         take_cell(draft, name, Cell(line.text, links=line.links))

@@ -29,7 +29,6 @@ _SPACED = re.compile(
 )
 _SEPARATOR = re.compile(r"^[ \t]*(?:={4,}|-{4,}|\*{4,}|_{4,}|~{4,}|#{4,}|<{4,}|>{4,}|[─━═]{4,})[ \t]*$")
 _FENCE = re.compile(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*?)[ \t]*$")
-_TABLE_ROW = re.compile(r"^[ \t]*\|?(?P<cells>[^\n]*\|[^\n]*?)\|?[ \t]*$")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _NOT_SOURCE = frozenset((
     "text", "txt", "plain", "plaintext", "output", "log", "console", "input", "stdin", "stdout", "stderr",
@@ -206,7 +205,7 @@ def _table(reading: _Reading, index: int) -> int | None:
     if index + 1 >= len(lines) or "|" not in lines[index].text or not _TABLE_RULE.match(lines[index + 1].text):
         return None
     end = index + 2
-    while end < len(lines) and len(lines[end].text) <= _MAX_LINE and _TABLE_ROW.match(lines[end].text):
+    while end < len(lines) and len(lines[end].text) <= _MAX_LINE and "|" in lines[end].text:
         end += 1
     head, *rows = [_cells(lines[i].text) for i in (index, *range(index + 2, end))]
     names = [field_of(cell) for cell in head]
@@ -225,8 +224,9 @@ def _table(reading: _Reading, index: int) -> int | None:
 
 
 def _cells(line: str) -> list[str]:
-    match = _TABLE_ROW.match(line)
-    inside = match["cells"] if match else line
+    inside = line.strip().removeprefix("|")
+    if inside.endswith("|") and not inside.endswith("\\|"):
+        inside = inside[:-1]
     return [_plain(cell.replace("\\|", "|")) for cell in re.split(r"(?<!\\)\|", inside)]
 
 
@@ -237,6 +237,8 @@ def _split(text: str, reading: _Reading, path: str) -> list[Draft]:
         shared, *own = groups if not _fences(groups[0]) else ([], *groups)
         drafts = [_draft_of([*group, *shared], reading) for group in own]
         for row, draft in enumerate(drafts, start=1):
+            # Who and what it is about is said once, above the first of them.
+            drafts[row - 1] = _with_shared(draft, drafts[row - 2]) if row > 1 else draft
             draft.row = row
         return drafts
     if _fences(reading.events):
@@ -260,10 +262,11 @@ def _groups(events: list[_Event]) -> list[list[_Event]]:
     A new submission begins at the first field behind a code block where its verdict or id has been given before.
     """
     groups: list[list[_Event]] = [[]]
+    fenced = False
     for event in events:
-        fenced = any(e.kind == "fence" for e in groups[-1])
         if event.kind != "fence" and fenced:
             groups.append([])
+        fenced = event.kind == "fence"
         groups[-1].append(event)
     full = [g for g in groups if any(e.kind == "verdict" for e in g) and _fences(g)]
     if len(full) < 2:

@@ -80,7 +80,7 @@ def natural_key(text: str) -> NaturalKey:
     """Sorts text with its numbers by value: ``try2`` before ``try10``; ties by the text itself."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", text)
     key = [(0, int(part), "") if part[0] in "0123456789" else (1, 0, part.casefold()) for part in parts]
-    return (*key, (2, 0, text))
+    return (*key, (-1, 0, text))
 
 
 def _by_instant(rows: Sequence[TurnRow], timed: Iterable[int]) -> list[int]:

@@ -20,7 +20,8 @@ _WORDS: dict[str, str] = {
         success; perfect result; 正解; 正答; 正しい; 受理; アクセプト; 合格; ac 正解; 正解 ac; 通过; 答案正确;
         正确""",
     "WA": """wa; wrong answer; wronganswer; wrong; incorrect; incorrect answer; not accepted; not correct;
-        failed; no wrong answer; no output; wrong output; rejected; reject; query limit exceeded; qle; 不正解; 誤答; 間違い; 誤り; 答えが違う; 出力が違う;
+        failed; no wrong answer; no output; wrong output;
+        rejected; reject; query limit exceeded; qle; 不正解; 誤答; 間違い; 誤り; 答えが違う; 出力が違う;
         不正解 wa; wa 不正解; 答案错误""",
     "TLE": """tle; tl; time limit exceeded; time limit exceed; timelimit exceeded; timelimit; time limit;
         timeout; timed out; time limit error; no time limit exceeded; time exceeded; idleness limit exceeded;

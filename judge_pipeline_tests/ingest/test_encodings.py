@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.ingest.encodings import decode
@@ -87,6 +87,7 @@ def test_what_no_encoding_explains_is_counted() -> None:
     assert read.notes
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x1b\0"), max_size=200))
 def test_utf8_round_trips(text: str) -> None:
     if not text.startswith("\ufeff"):
@@ -95,6 +96,7 @@ def test_utf8_round_trips(text: str) -> None:
     assert decode(b"\xff\xfe" + text.encode("utf-16-le")).text == text
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_decode(data: bytes) -> None:
     decode(data).text.encode()

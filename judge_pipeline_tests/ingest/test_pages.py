@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 
 import pytest
-from hypothesis import assume, example, given
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.ingest.code_blocks import without_line_numbers
@@ -32,6 +32,7 @@ def _is_no_program(source: str) -> bool:
     return not source.strip() or without_line_numbers(source) is not None or source.split() == ["1"]
 
 
+@settings(deadline=None)
 @given(
     st.one_of(layouts.any_source, layouts.tricky_source),
     st.sampled_from(
@@ -58,12 +59,14 @@ def test_any_source_survives_any_encoded_layout(source: str, layout: Callable[[s
     assert record.submission_id == "4711"
 
 
+@settings(deadline=None)
 @given(layouts.raw_program, st.sampled_from([layouts.raw, layouts.half_escaped]))
 def test_raw_programs_survive(source: str, layout: Callable[[str], str]) -> None:
     record = _one(layouts.PAGE.format(source=layout(source)))
     assert record.source_code == source
 
 
+@settings(deadline=None)
 @given(layouts.raw_program, st.sampled_from(["", "\n", "  ", "\t\n"]))
 def test_a_block_that_is_never_closed_is_the_source_with_a_note(source: str, end: str) -> None:
     head, _ = layouts.PAGE.split("{source}")
@@ -72,6 +75,7 @@ def test_a_block_that_is_never_closed_is_the_source_with_a_note(source: str, end
     assert any("never closed" in note for note in record.notes)
 
 
+@settings(deadline=None)
 @given(layouts.raw_program)
 def test_typed_numbers_are_no_code(source: str) -> None:
     assume(source.count("\n") >= 3)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import format_datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.ingest.times import contest_zone, fixed_zone, read_time
@@ -85,6 +85,7 @@ _instants = st.datetimes(datetime(1990, 1, 1), datetime(2100, 1, 1)).map(lambda 
 _offsets = st.integers(-14 * 4, 14 * 4).map(lambda quarters: timezone(timedelta(minutes=15 * quarters)))
 
 
+@settings(deadline=None)
 @given(_instants, _offsets)
 def test_iso_and_mail_dates_round_trip(local: datetime, zone: timezone) -> None:
     at = local.replace(tzinfo=zone)
@@ -94,6 +95,7 @@ def test_iso_and_mail_dates_round_trip(local: datetime, zone: timezone) -> None:
     assert read_time(format_datetime(at), None).instant == at
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_any_text_gives_an_instant_or_a_reason(raw: str) -> None:
     for zone in (None, contest_zone("Asia/Tokyo")):

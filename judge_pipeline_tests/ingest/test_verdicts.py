@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.ingest.verdicts import read_verdict
@@ -76,6 +76,7 @@ def test_a_contests_own_words_go_first() -> None:
     assert read_verdict("Accepted", own)[0] == "AC"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_has_a_verdict_of_the_closed_set(raw: str) -> None:
     verdict, note = read_verdict(raw, {})
@@ -83,6 +84,7 @@ def test_any_text_has_a_verdict_of_the_closed_set(raw: str) -> None:
     assert note is not None or verdict != "UNKNOWN"
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(["un", "in", "dis", "not ", "non-", "never ", "不", "未", "非"]), st.sampled_from(_MEANT["AC"][:5])
 )
