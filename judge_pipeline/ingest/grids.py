@@ -162,7 +162,7 @@ def _cell(node: Any) -> Cell:
         text="",
         head=node.tag == "th",
         attributes=attributes,
-        span=min(int(span), 100) if span.isascii() and span.isdigit() and 0 < int(span[:9]) else 1,
+        span=min(max(int(span[:4]), 1), 100) if span.isascii() and span.isdigit() else 1,
         classes=attributes.get("class", "").split(),
         titles=[attributes["title"]] if attributes.get("title") else [],
     )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from judge_pipeline.ingest import feeds
 from judge_pipeline.ingest.drafts import Draft
 from judge_pipeline.ingest.fields import field_of
 from judge_pipeline.ingest.records import UnreadableArtifact
@@ -25,14 +26,16 @@ def looks_like_json(text: str) -> bool:
     return re.match(r"[\ufeff\s]*(?:\{\s*[\"}]|\[\s*[\"{\[\]\d-])", text[:4096]) is not None
 
 
-def load_json(text: str, path: str) -> Any:
-    """The document, or the list of the documents of a text that holds one a line.
+def load_json(text: str, path: str) -> tuple[Any, list[str]]:
+    """The document, or the list of the documents of a text that holds one a line; and what is to be noted.
+
+    A last line that is cut off is left out and noted, as feeds are saved while they grow.
 
     Raises:
         UnreadableArtifact: it is no JSON; the place says where.
     """
     try:
-        return json.loads(text)
+        return json.loads(text), []
     except RecursionError:
         raise UnreadableArtifact(path, None, "is JSON nested too deep", "export it anew") from None
     except ValueError as error:
@@ -45,8 +48,10 @@ def load_json(text: str, path: str) -> Any:
         except (ValueError, RecursionError) as error:
             if len(documents) < 2:
                 raise _no_json(path, whole_error) from None
+            if number == lines[-1][0]:
+                return documents, [f"line {number}, the last, is cut off"]
             raise UnreadableArtifact(path, f"line {number}", f"is not JSON ({error})", "export it anew") from None
-    return documents
+    return documents, []
 
 
 def read_json(text: str, path: str) -> list[Draft]:
@@ -55,7 +60,16 @@ def read_json(text: str, path: str) -> list[Draft]:
     Raises:
         UnreadableArtifact: it is no JSON, or of a form that is not known.
     """
-    document = load_json(text, path)
+    document, notes = load_json(text, path)
+    drafts = _drafts(document, path)
+    for draft in drafts:
+        draft.notes.extend(notes)
+    return drafts
+
+
+def _drafts(document: Any, path: str) -> list[Draft]:
+    if feeds.is_feed(document):
+        return feeds.read_feed(document)
     if leetcode.is_dump(document):
         return leetcode.read_dump(document)
     if isinstance(document, Mapping):

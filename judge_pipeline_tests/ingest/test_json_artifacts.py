@@ -88,7 +88,7 @@ def test_objects_with_the_usual_keys_one_a_line() -> None:
     [
         ('{"a": 1', "is not JSON"), ('{"a": 1}', "of no form"), ("[1, 2, 3]", "of no form"), ('["x"]', "of no form"),
         ('{"mapping": {}, "title": "chat"}', "of no form"), ("[" * 100_000, "JSON"),
-        ('{"x":1}\n{"x":2}\n{"x":', "is not JSON"),
+        ('{"x":1}\n{"x":2}\n{"x":\n{}', "is not JSON"),
     ],
 )  # fmt: skip
 def test_other_json_is_set_aside_and_never_read_as_text(text: str, why: str) -> None:
