@@ -189,15 +189,18 @@ def toll_roads(rng: random.Random) -> list[str]:
         (8, [(1, 2, 2), (2, 3, 2), (3, 4, 2), (4, 8, 9), (1, 5, 5), (5, 8, 10), (1, 6, 14), (6, 8, 1), (1, 7, 16)]),
     ]
     cases.append((41, [(town, town + 1, 5) for town in range(1, 41) for _ in range(2)]))
-    chain = [(town, town + 1, 10**9 - town) for town in range(1, 1500)]
+    chain = [(town, town + 1, 10**9 - town) for town in range(1, 700)]
     rng.shuffle(chain)
-    cases.append((1500, chain))
-    for towns, roads, dearest in ((30, 80, 4), (600, 2000, 6), (4000, 8000, 1000)):
+    cases.append((700, chain))
+    for towns, roads, dearest in ((30, 80, 4), (400, 1200, 6), (3960, 7920, 1000)):
         drawn = []
         for _ in range(roads):
             one, other = rng.sample(range(1, towns + 1), 2)
             drawn.append((one, other, rng.randint(1, dearest)))
         cases.append((towns, drawn))
+    # At full size, and the last towns joined twice each: there are 2^40 cheapest ways.
+    towns, drawn = cases.pop()
+    cases.append((towns + 40, drawn + [(town, town + 1, 7) for town in range(towns, towns + 40) for _ in range(2)]))
     return [
         f"{towns} {len(roads)}\n" + "".join(f"{one} {other} {toll}\n" for one, other, toll in roads)
         for towns, roads in cases
