@@ -42,6 +42,12 @@ _NAMES: dict[FieldName, str] = {
 }
 
 
+_MAX_LABELS = 12
+_MAX_LABEL_WORDS = 3
+_AROUND = " \t\u3000\u00a0*_`|,;/-"
+"""What may stand around a label or a value and is no part of it."""
+
+
 @lru_cache(maxsize=1)
 def _table() -> dict[str, FieldName]:
     return {_form(name): field for field, names in _NAMES.items() for name in names.split(";")}
@@ -55,6 +61,55 @@ def field_of(label: str) -> FieldName | None:
     if label.strip() in ("#", "№", "Nº", "No."):
         return "submission_id"
     return _table().get(_form(label))
+
+
+def labelled_parts(text: str) -> list[tuple[FieldName, str]]:
+    """The fields in a text ``label: value``, also several in one line: ``Problem: A  Result: WA  Memory: 12 KB``.
+
+    Empty unless the text begins with a known label. A label within a value counts where something stands before it.
+    """
+    label, *pieces = re.split(r"([:：])", text, maxsplit=2 * _MAX_LABELS)
+    name = field_of(label.strip(_AROUND)) if pieces and len(label) <= 60 else None
+    if name is None:
+        return []
+    parts: list[tuple[FieldName, str]] = []
+    value = pieces[1]
+    for colon, piece in zip(pieces[2::2], pieces[3::2], strict=True):
+        before, following = _label_at_end(value)
+        if following is None:
+            value += colon + piece
+        else:
+            parts.append((name, before))
+            name, value = following, piece
+    return [(field, part.strip(_AROUND.replace("-", ""))) for field, part in (*parts, (name, value))]
+
+
+def _label_at_end(value: str) -> tuple[str, FieldName | None]:
+    """What stands before a label at a value's end, and its field; no field where there is none, or nothing before."""
+    for match in reversed(list(re.finditer(r"\S+", value))[-_MAX_LABEL_WORDS:]):
+        before, label = value[: match.start()], value[match.start() :]
+        name = field_of(label.strip(_AROUND)) if _may_begin_label(before, label) else None
+        if name is not None and before.strip(_AROUND):
+            return _label_at_end_longer(before, label) or (before, name)
+    return value, None
+
+
+def _may_begin_label(before: str, label: str) -> bool:
+    """Whether a label may begin here: not in brackets, and in small letters only where a gap or a mark sets it off."""
+    first = label.lstrip("*_`")[:1]
+    return first.isalpha() and (
+        not first.islower() or re.search(r"(?:\s{2}|[\t\u3000|,;/*])\s?[*_`]*\Z", before) is not None
+    )
+
+
+def _label_at_end_longer(before: str, label: str) -> tuple[str, FieldName] | None:
+    """The same with the word before it, where both together are a label too: "Judge Status" rather than "Status"."""
+    words = list(re.finditer(r"\S+", before))
+    if len(words) < 2:
+        return None
+    start = words[-1].start()
+    name = field_of(f"{before[start:]}{label}".strip(_AROUND))
+    return (before[:start], name) if name is not None else None
 
 
 def _form(label: str) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from judge_pipeline.ingest.fields import FieldName, field_of
+from judge_pipeline.ingest.fields import FieldName, field_of, labelled_parts
 from judge_pipeline.ingest.markup import Page
 
 _MAX_CELL_CHARS = 2000
@@ -107,6 +107,9 @@ def labelled_pairs(grid: Grid) -> list[tuple[FieldName, Cell]]:
     pairs: list[tuple[FieldName, Cell]] = []
     for row in grid.rows:
         cells = [cell for cell in row if cell.text or cell.links]
+        for cell in cells:
+            parts = [(name, value) for name, value in labelled_parts(cell.text) if value]
+            pairs += [(name, replace(cell, text=v, links=[x for x in cell.links if x[1] in v])) for name, v in parts]
         for label, value in zip(cells[::2], cells[1::2], strict=False):
             name = field_of(label.text.rstrip(":： ")) if len(label.text) <= 60 else None
             if name is not None and (label.head or len(cells) in (2, 4)) and not value.head:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from judge_pipeline.ingest.code_blocks import CodeText, code_text, html_decoded
 from judge_pipeline.ingest.drafts import Draft
-from judge_pipeline.ingest.fields import FieldName, field_of
+from judge_pipeline.ingest.fields import FieldName, field_of, labelled_parts
 from judge_pipeline.ingest.grids import (
     Cell,
     Grid,
@@ -34,7 +34,6 @@ _EXACT = re.compile(r"for[-_]copy|raw[-_]?source", re.I)
 _OTHER = re.compile(r"input|output|compil|error|sample|stdin|stdout|answer|checker|expected|diff|log\b", re.I)
 _TITLE_ID = re.compile(r"(?:submission|solution|提出|run)\s*(?:id\s*)?[#＃:]?\s*(\d{3,})", re.I)
 _NO_SUBMISSIONS = re.compile(r"提出(?:が|は)ありません|\bno submissions?\b", re.I)
-_LABELLED = re.compile(r"^(?P<label>[^:：]{1,40}?)\s*[:：]\s*(?P<value>.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +77,9 @@ def read_page(page: Page, reader: str = "page", site_cell: SiteCell | None = Non
     if lists and not rows and source is None:
         return []
     _identify(page, detail)
+    told = detail.verdict_raw is not None or detail.timestamp_raw is not None
+    if source is not None and not (told or source.hinted or looks_like_code(source.text)):
+        return []  # a statement's sample, say
     return [detail] if detail.tells_something() else []
 
 
@@ -213,21 +215,19 @@ def _labelled_lines(page: Page) -> list[tuple[FieldName, Line]]:
         if line.tag in ("td", "th"):
             pending = None
             continue
-        match = _LABELLED.match(line.text)
-        name = field_of(match["label"]) if match else (field_of(line.text) if line.tag == "dt" else None)
-        if pending is not None and (match is None or name is None):
+        parts = labelled_parts(line.text)
+        if not parts and line.tag == "dt" and (name := field_of(line.text)) is not None:
+            parts = [(name, "")]
+        if pending is not None and not parts:
             found.append((pending, line))
-            pending = None
-            continue
-        pending = None
-        if name in (None, "other"):
-            continue
-        value = match["value"] if match else ""
-        if value:
-            found.append((name, Line(value, line.links, line.tag)))
-        else:
-            pending = name
+        pending = parts[-1][0] if parts and not parts[-1][1] else None
+        found.extend((name, Line(value, _within(line.links, value), line.tag)) for name, value in parts if value)
     return found
+
+
+def _within(links: list[tuple[str, str]], value: str) -> list[tuple[str, str]]:
+    """The links that stand in a part of a line."""
+    return [(url, text) for url, text in links if text in value]
 
 
 def _completed(draft: Draft, other: Draft) -> Draft:

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePosixPath
 
 from judge_pipeline.ingest.drafts import Draft
-from judge_pipeline.ingest.fields import field_of
+from judge_pipeline.ingest.fields import labelled_parts
 from judge_pipeline.ingest.links import participant_in_link, problem_in_link, submission_in_link
 from judge_pipeline.ingest.verdicts import read_verdict
 
@@ -28,7 +28,6 @@ LANGUAGES = {
 _COMMENT = re.compile(
     r"^\s*(?://+|/\*+|\*+(?!/)|#(?!\s*(?:include|define|pragma|ifdef|ifndef|endif|if|undef|import)\b)|--+|;+|%+|\"\"\"|'''|\"\"\")\s?(?P<text>.*?)\s*(?:\*/)?\s*$"
 )
-_LABELLED = re.compile(r"^@?(?P<label>[^\W\d][^:：]{0,40}?)\s*[:：]\s*(?P<value>\S.*)$")
 _URL = re.compile(r"https?://[^\s\"'<>)]+")
 _HEAD_LINES = 40
 
@@ -69,10 +68,9 @@ def _read_head(text: str, draft: Draft) -> None:
                 return
             continue
         said = match["text"]
-        labelled = _LABELLED.match(said)
-        name = field_of(labelled["label"]) if labelled else None
-        if labelled is not None and name not in (None, "other", "source"):
-            draft.set(name, labelled["value"])
+        for name, value in labelled_parts(said.lstrip("@")):
+            if name not in ("other", "source"):
+                draft.set(name, value)
         for url in _URL.findall(said):
             draft.submission_id = draft.submission_id or submission_in_link(url)
             draft.problem_id = draft.problem_id or problem_in_link(url)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from judge_pipeline.ingest.drafts import Draft
-from judge_pipeline.ingest.fields import FieldName, field_of
+from judge_pipeline.ingest.fields import FieldName, field_of, labelled_parts
 from judge_pipeline.ingest.markup import open_page
 from judge_pipeline.ingest.pages import read_page
 from judge_pipeline.ingest.records import UnreadableArtifact
@@ -27,7 +27,7 @@ _SPACED = re.compile(
     r"|提出番号)[ \t　]+(?P<value>\S[^\n]*?)[ \t]*$",
     re.IGNORECASE,
 )
-_SEPARATOR = re.compile(r"^[ \t]*(?:={4,}|-{4,}|\*{4,}|_{4,}|~{4,}|#{4,}|<{4,}|>{4,}|[─━═]{4,})[ \t]*$")
+_SEPARATOR = re.compile(r"^[ \t]*(?:={4,}|-{4,}|[─━═]{4,})[ \t]*$")
 _FENCE = re.compile(r"^(?P<indent> {0,3})(?P<mark>`{3,}|~{3,})[ \t]*(?P<info>[^`\n]*?)[ \t]*$")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _NOT_SOURCE = frozenset((
@@ -184,7 +184,8 @@ def _labelled(reading: _Reading, index: int) -> int | None:
         name = field_of(match["label"]) if match else None
         if match is None or name is None:
             continue
-        reading.events.append(_Event(index, name, _plain(match["value"])))
+        parts = labelled_parts(f"{match['label']}: {match['value']}")
+        reading.events.extend(_Event(index, part, _plain(value)) for part, value in parts)
         reading.taken.add(index)
         return index + 1
     return None
