@@ -8,6 +8,7 @@ figures that use train.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ from judge_pipeline.settings import BaselineJudge
 
 NGRAMS = (2, 4)
 """Shortest and longest character n-gram."""
+
+_TEXT = ["attempt_id", "source_code", "prompt_text"]
 
 DECIMALS = 6
 """Predictions are rounded, so that the last bits of a linear-algebra library do not change a table."""
@@ -64,7 +67,9 @@ def predict_baseline(
     _refuse_one_class(labelled)
     fold_of = _folds(labelled, settings.folds, seed)
     outside = scope[~scope["attempt_id"].isin(_in_labelled_trajectories(train, labelled))]
-    predictions = _fit_predict(settings, labelled, outside, "fitted on train", identity)
+    texts = pd.concat([labelled[_TEXT], scope[_TEXT]]).drop_duplicates("attempt_id")
+    ngrams = [_NGrams(texts["attempt_id"], texts[name]) for name in _TEXT[1:]]
+    predictions = _fit_predict(settings, ngrams, labelled, outside, "fitted on train", identity)
     if fold_of is None and len(outside) < len(scope):
         raise JudgingError(
             "the baseline cannot predict train out of fold: fewer than two trajectories hold each class; "
@@ -76,7 +81,7 @@ def predict_baseline(
         rest = labelled[~labelled["attempt_id"].isin(held_out)]
         rows = scope[scope["attempt_id"].isin(held_out)]
         words = f"out of fold {fold + 1} of {n_folds} on train"
-        predictions += _fit_predict(settings, rest, rows, words, identity)
+        predictions += _fit_predict(settings, ngrams, rest, rows, words, identity)
     order = {attempt_id: place for place, attempt_id in enumerate(scope["attempt_id"])}
     return sorted(predictions, key=lambda p: order[p.attempt_id])
 
@@ -129,14 +134,20 @@ def _attempts_of(train: pd.DataFrame, groups: set[tuple[str, str]]) -> set[str]:
 
 
 def _fit_predict(
-    settings: BaselineJudge, fit_on: pd.DataFrame, rows: pd.DataFrame, words: str, identity: str
+    settings: BaselineJudge,
+    ngrams: Sequence[_NGrams],
+    fit_on: pd.DataFrame,
+    rows: pd.DataFrame,
+    words: str,
+    identity: str,
 ) -> list[BaselinePrediction]:
     if rows.empty:
         return []
     from scipy.sparse import hstack
     from sklearn.linear_model import LogisticRegression
 
-    blocks = [_tfidf(settings, fit_on[name], rows[name]) for name in ("source_code", "prompt_text")]
+    half = settings.max_features // 2
+    blocks = [counted.tfidf(fit_on["attempt_id"], rows["attempt_id"], half) for counted in ngrams]
     present = [block for block in blocks if block is not None]
     if not present:
         raise JudgingError("the baseline finds no text in the train split's code or context; disable the judge")
@@ -153,16 +164,44 @@ def _fit_predict(
     ]  # fmt: skip
 
 
-def _tfidf(settings: BaselineJudge, fit_on: pd.Series, rows: pd.Series) -> tuple[Any, Any] | None:
-    """TF-IDF matrices of the texts to fit on and to predict; None where the texts hold no n-gram at all."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
+class _NGrams:
+    """Counts of character n-grams of each attempt's text, taken once for all folds.
 
-    if fit_on.str.strip().str.len().max() < NGRAMS[0]:
-        return None
-    vectorizer = TfidfVectorizer(
-        analyzer="char", ngram_range=NGRAMS, lowercase=False, sublinear_tf=True, max_features=settings.max_features // 2
-    )
-    return vectorizer.fit_transform(fit_on), vectorizer.transform(rows)
+    A fold keeps only n-grams that occur in the texts it is fitted on, so that which others were counted plays no part.
+    """
+
+    def __init__(self, attempt_ids: pd.Series, texts: pd.Series) -> None:
+        from sklearn.feature_extraction.text import CountVectorizer
+
+        # Contexts repeat for each attempt of a participant: each distinct text is taken apart once.
+        codes, distinct = pd.factorize(texts)
+        self._row_of = dict(zip(attempt_ids, codes, strict=True))
+        self._counts = None
+        if distinct.size and distinct.str.len().max() >= NGRAMS[0]:
+            vectorizer = CountVectorizer(analyzer="char", ngram_range=NGRAMS, lowercase=False)
+            self._counts = vectorizer.fit_transform(distinct)
+
+    def tfidf(self, fit_on: pd.Series, rows: pd.Series, max_features: int) -> tuple[Any, Any] | None:
+        """TF-IDF of the attempts to fit on and to predict; None where the former hold no n-gram at all.
+
+        Kept are the ``max_features`` n-grams that are most frequent in ``fit_on``, ties in the order of their text.
+        """
+        from sklearn.feature_extraction.text import TfidfTransformer
+
+        if self._counts is None:
+            return None
+        fit, new = self._of(fit_on), self._of(rows)
+        frequency = np.asarray(fit.sum(axis=0)).ravel()
+        kept = np.sort(np.argsort(-frequency, kind="stable")[:max_features])
+        kept = kept[frequency[kept] > 0]
+        if not kept.size:
+            return None
+        weights = TfidfTransformer(sublinear_tf=True).fit(fit[:, kept])
+        return weights.transform(fit[:, kept]), weights.transform(new[:, kept])
+
+    def _of(self, attempt_ids: pd.Series) -> Any:
+        assert self._counts is not None
+        return self._counts[[self._row_of[attempt_id] for attempt_id in attempt_ids]]
 
 
 def _identity(settings: BaselineJudge, train: pd.DataFrame, seed: int) -> str:
