@@ -90,4 +90,3 @@ def _write(path: Path, text: str) -> Path | None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     return path
-
