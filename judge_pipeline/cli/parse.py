@@ -24,6 +24,8 @@ Kind = Literal["submissions", "prompts"]
 Row = dict[str, Any]
 
 _FOLDERS: tuple[Kind, Kind] = ("submissions", "prompts")
+_NO_ARTIFACTS = ("contest.yaml", "problems")
+"""What lies in a contest folder beside its artifacts."""
 
 
 @dataclass(slots=True)
@@ -53,8 +55,8 @@ class _Found:
 def parse(ctx: click.Context, paths: tuple[Path, ...], kind: Kind | None, as_json: bool, time_zone: str | None) -> None:
     """Show what is read from submission pages, feeds and chat logs.
 
-    PATH is a file or a folder: a contest folder (its submissions/ and prompts/ are read, with its contest.yaml), or any
-    other, read with all that lies below it.
+    PATH is a file or a folder, read with all that lies below it. In a contest folder, files are what submissions/ and
+    prompts/ say, its contest.yaml applies, and problems/ is passed over.
 
     \b
     A submission: path, row, reader, problem_id, participant, verdict, verdict_raw, language, submitted_at,
@@ -101,17 +103,17 @@ def _settings(argument: Path, time_zone: str | None) -> ContestSettings:
 
 
 def _files(argument: Path, kind: Kind | None) -> Iterator[_Found]:
-    """The files of an argument; of a contest folder those in submissions/ and prompts/, of the kind asked for."""
+    """The files of an argument; of a contest folder, those of the kind asked for, and never its settings."""
     from judge_pipeline.ingest.contest_folder import contest_files, file_name, files_under, read_file
     from judge_pipeline.ingest.records import UnreadableArtifact
 
     base = argument.resolve()
     if argument.is_dir():
-        inside = [name for name in _FOLDERS if (argument / name).is_dir()]
-        wanted = [name for name in inside if kind in (None, name)]
-        found = (item for name in wanted for item in contest_files(argument, name)) if inside else files_under(argument)
-        for path, data in found:
-            yield _Found(path, f"{base.as_posix()}/{path}", data)
+        is_contest = any((argument / name).is_dir() for name in _FOLDERS)
+        only = kind is not None and (argument / kind).is_dir()
+        for path, data in contest_files(argument, kind) if kind is not None and only else files_under(argument):
+            if not (is_contest and path.split("/")[0] in _NO_ARTIFACTS):
+                yield _Found(path, f"{base.as_posix()}/{path}", data)
         return
     name = file_name(argument.name)
     try:

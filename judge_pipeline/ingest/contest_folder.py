@@ -44,7 +44,13 @@ def contest_files(folder: Path, kind: ArtifactKind) -> Iterator[FoundFile]:
         The path relative to ``folder`` with ``/``, and the file's bytes; or, in their place, the
         ``UnreadableArtifact`` that says why the file is set aside.
     """
-    yield from files_under(folder / kind, kind)
+    inside = folder / kind
+    if inside.is_symlink() and not inside.resolve().is_relative_to(folder.resolve()):
+        yield _set_aside(
+            PurePosixPath(kind), "is a symbolic link that leaves the folder", "put the folder in its place"
+        )
+        return
+    yield from files_under(inside, kind)
 
 
 def files_under(folder: Path, name: str = "") -> Iterator[FoundFile]:

@@ -33,6 +33,8 @@ _HINT = re.compile(
 _EXACT = re.compile(r"for[-_]copy|raw[-_]?source", re.I)
 _OTHER = re.compile(r"input|output|compil|error|sample|stdin|stdout|answer|checker|expected|diff|log\b", re.I)
 _TITLE_ID = re.compile(r"(?:submission|solution|提出|run)\s*(?:id\s*)?[#＃:]?\s*(\d{3,})", re.I)
+_SAVED_FROM = re.compile(r"<!--\s[^>]{0,400}?\burl(?:=\(\d+\)|:)\s*(https?://[^\s>]+)", re.I)
+"""Where a browser, or SingleFile, says that it saved the page from."""
 _NO_SUBMISSIONS = re.compile(r"提出(?:が|は)ありません|\bno submissions?\b", re.I)
 
 
@@ -248,7 +250,7 @@ def _completed(draft: Draft, other: Draft) -> Draft:
 
 def _identify(page: Page, draft: Draft) -> None:
     """Id and problem from the page's title and its own address, where nothing else has said them."""
-    urls = [page.meta.get("og:url", "")]
+    urls = [*_SAVED_FROM.findall(page.text[:4096])[:1], page.meta.get("og:url", "")]
     urls += [node.attributes.get("href") or "" for node in page.tree.css("link[rel=canonical]")[:1]]
     urls += [node.attributes.get("data-a2a-url") or "" for node in page.tree.css("[data-a2a-url]")[:1]]
     heads = [page.title, page.meta.get("og:title", ""), *(_heads(page))]

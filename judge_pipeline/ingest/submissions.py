@@ -18,6 +18,7 @@ from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
 from judge_pipeline.ingest.sites import site_of
 from judge_pipeline.ingest.source_files import is_source_file
 from judge_pipeline.ingest.text_artifacts import read_text
+from judge_pipeline.ingest.web_archives import page_in_archive
 from judge_pipeline.settings import ContestSettings
 
 _BINARY = (
@@ -59,7 +60,7 @@ def read_submissions(
         UnreadableArtifact: it holds no submission that can be read; reason and remedy say why.
     """
     _refuse_binary(data, path)
-    decoded = decode(data)
+    decoded = decode(page_in_archive(data) or data)
     records = [finish(draft, decoded, path, settings) for draft in _drafts(decoded, path)]
     participant, problem = participant_and_problem_of(path if location is None else location)
     return [_with_folder(record, participant, problem, settings.problem_names) for record in records]

@@ -43,7 +43,7 @@ def contest(tmp_path: Path) -> Path:
 
 def test_a_contest_folder(contest: Path) -> None:
     result = _parse(contest, "--json")
-    submission, *messages = _rows(result)
+    *messages, submission = _rows(result)
     assert list(submission) == _FIELDS
     assert submission["path"] == "submissions/E001/A/1.md"
     assert (submission["row"], submission["participant"], submission["problem_id"]) == (None, "E001", "A")
@@ -55,6 +55,13 @@ def test_a_contest_folder(contest: Path) -> None:
     assert "set aside: submissions/E001/A/empty.html: is empty; save it again" in result.stderr
     assert "2 file(s) read, 1 set aside" in result.stderr
     assert result.exit_code == 0
+
+
+def test_a_folder_that_holds_more_than_a_contest(contest: Path) -> None:
+    (contest / "more").mkdir()
+    (contest / "more/b.txt").write_text(_CHAT, encoding="utf-8")
+    paths = [row["path"] for row in _rows(_parse(contest, "--json"))]
+    assert sorted(set(paths)) == ["more/b.txt", "prompts/E001/chat.txt", "submissions/E001/A/1.md"]
 
 
 def test_one_kind_only(contest: Path) -> None:

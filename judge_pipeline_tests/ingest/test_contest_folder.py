@@ -67,9 +67,12 @@ def test_links_that_leave_the_folder_are_set_aside(tmp_path: Path) -> None:
     assert not any(data == b"secret" for data in read.values())
 
 
-def test_a_linked_submissions_folder_is_read(tmp_path: Path) -> None:
-    _lay(tmp_path, {"elsewhere/E001/a.txt": b"a", "contest/contest.yaml": b""})
+def test_a_linked_submissions_folder_is_read_only_from_within(tmp_path: Path) -> None:
+    _lay(tmp_path, {"elsewhere/E001/a.txt": b"a", "contest/here/E001/a.txt": b"a"})
     (tmp_path / "contest/submissions").symlink_to(tmp_path / "elsewhere")
+    assert _reasons(tmp_path / "contest") == {"submissions": "is a symbolic link that leaves the folder"}
+    (tmp_path / "contest/submissions").unlink()
+    (tmp_path / "contest/submissions").symlink_to("here")
     assert list(contest_files(tmp_path / "contest", "submissions")) == [("submissions/E001/a.txt", b"a")]
 
 

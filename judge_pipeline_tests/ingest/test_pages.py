@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import quopri
 from collections.abc import Callable
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
 
 import pytest
 from hypothesis import assume, example, given, settings
@@ -185,6 +188,30 @@ def test_a_page_with_its_head_cut_off() -> None:
         record = _one(page[cut:])
         assert record.source_code == source, page[cut:][:60]
         assert cut > table or record.verdict == "WA", page[cut:][:60]
+
+
+def test_the_address_that_a_page_was_saved_from_tells_its_ids() -> None:
+    for comment in (
+        "<!-- saved from url=(0057)https://atcoder.jp/contests/abc350/submissions/78335986 -->",
+        "<!--\n Page saved with SingleFile \n url: https://atcoder.jp/contests/abc350/submissions/78335986 \n-->",
+    ):
+        record = _one(f"<!DOCTYPE html>\n{comment}<html><body><p>Result: AC</p><pre>x;</pre></body></html>")
+        assert record.submission_id == "78335986"
+
+
+def test_a_page_saved_as_a_web_archive() -> None:
+    source = "int a = 1;  // 日本語 =3D\n\tif (a < b && c == d) {}\n"
+    page = layouts.PAGE.format(source=layouts.encoded(source))
+    archive = MIMEMultipart("related", type="text/html")
+    archive["Subject"] = "Submission"
+    html_part = MIMEText("", "html", "utf-8")
+    html_part.set_payload(page.encode(), "utf-8")
+    html_part.replace_header("Content-Transfer-Encoding", "quoted-printable")
+    html_part.set_payload(quopri.encodestring(page.encode()).decode())
+    archive.attach(html_part)
+    archive.attach(MIMEText("p { color: red }", "css"))
+    (record,) = read_submissions(b"From: <Saved by Blink>\n" + archive.as_bytes(), "x.mhtml", _SETTINGS)
+    assert (record.source_code, record.verdict, record.problem_id) == (source, "WA", "c1_a")
 
 
 def test_stray_closing_tags() -> None:

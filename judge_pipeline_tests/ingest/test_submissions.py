@@ -79,6 +79,10 @@ _HOSTILE: dict[str, Callable[[], bytes]] = {
     "deep JSON objects": lambda: b'{"a":' * 50_000,
     "wide JSON": lambda: b"[" + b'{"user":"u","problem":"A","verdict":"AC"},' * 50_000 + b'{"user":"u"}]',
     "JSON lines": lambda: b'{"x":1}\n' * 50_000,
+    "parts within parts": lambda: (
+        b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b0\n\n"
+        + b"".join(b"--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n" % (i, i + 1) for i in range(3000))
+    ),
     "cjk": lambda: ("結果：" * 500_000).encode("euc_jp"),
     "verdict": lambda: b"<p>Problem: A</p><p>Result: " + b"Accepted " * 50_000 + b"</p><pre>x;</pre>",
     "huge page": lambda: b"<html><body>" + b"<p>x</p>" * 4_000_000,

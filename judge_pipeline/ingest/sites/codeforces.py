@@ -1,10 +1,12 @@
 """Codeforces: status lists and pages of one submission, in English and Russian.
 
-Times are in the zone that the page states: a meta tag ``utc_offset`` on older pages, ``UTC+3`` behind each time on
-newer ones. The verdict's class tells where its words do not (they change for holidays).
+Times are in the zone that the page states: a meta tag ``utc_offset`` and the server's time in the footer, ``UTC+3``
+behind each time on newer ones. The verdict's class tells where its words do not (they change for holidays).
 """
 
 from __future__ import annotations
+
+import re
 
 from judge_pipeline.ingest.drafts import Draft
 from judge_pipeline.ingest.fields import FieldName
@@ -13,6 +15,8 @@ from judge_pipeline.ingest.markup import Page
 from judge_pipeline.ingest.pages import read_page
 from judge_pipeline.ingest.times import fixed_zone
 from judge_pipeline.ingest.verdicts import read_verdict
+
+_SERVER_TIME = re.compile(r"Server time:.{0,300}?UTC\s*([+-]\d{1,2}(?::\d\d|\.5)?)", re.S)
 
 
 def recognises(page: Page) -> bool:
@@ -24,8 +28,8 @@ def recognises(page: Page) -> bool:
 def read(page: Page) -> list[Draft]:
     """The submissions on the page."""
     drafts = read_page(page, "codeforces", _cell)
-    offset = page.meta.get("utc_offset")
-    zone = fixed_zone(f"UTC{offset}", "the page's utc_offset") if offset else None
+    offset = page.meta.get("utc_offset") or next(iter(_SERVER_TIME.findall(page.text[-20_000:])), None)
+    zone = fixed_zone(f"UTC{offset}", "the page's own zone") if offset else None
     for draft in drafts:
         draft.zone = zone
     return drafts

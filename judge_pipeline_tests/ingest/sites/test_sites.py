@@ -105,6 +105,10 @@ _PRE = '<pre id="program-source-text" class="prettyprint lang-cpp linenums progr
     [
         ('<meta name="utc_offset" content="+03:00"/>', "2018-10-19 19:46:16"),
         ("", 'Oct/19/2018 19:46<sup title="timezone offset" class="timezone-offset">UTC+3</sup>'),
+        (
+            "<footer>Server time: <span>Oct/20/2018 10:00:00</span><sup>UTC+3</sup> (f3).</footer>",
+            "2018-10-19 19:46:16",
+        ),
     ],
 )
 def test_codeforces_pages_state_their_zone(meta: str, sent: str) -> None:
