@@ -22,6 +22,7 @@ from judge_pipeline.tables import (
     ALL_TABLES,
     ATTEMPTS,
     INGEST_QUARANTINE,
+    JUDGE_AGREEMENT,
     JUDGE_COVERAGE,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
@@ -187,3 +188,45 @@ def test_no_verified_judge_still_gives_a_report(house: House) -> None:
     assert outcome.error is None
     assert any("a_judge_is_verified" in line for line in outcome.failed_checks)
     assert report_path(house.workspace, "mini").is_file()
+
+
+def test_judgments_of_other_requests_than_todays_are_stale_and_in_no_figure(house: House) -> None:
+    assert house.through("sharp", "dull", "text").error is None
+    file = house.contest.folder / "recorded" / "dull.jsonl"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace('"rationale": "recorded"', '"rationale": "edited"'), "utf-8"
+    )
+    (house.contest.folder / "contest.yaml").write_text("context: blind\n", encoding="utf-8")
+    assert house.run(READ_CONTEST).error is None
+    outcome = house.run(REPORT_CONTEST)
+    assert outcome.error is None
+    coverage = house.table(JUDGE_COVERAGE).set_index("judge")
+    # Recorded judges do not read the requests; the baseline reads the context, which is gone.
+    assert coverage["status"].to_dict() == {
+        "sharp": "verified", "dull": "stale", "text": "stale", "keyed": "not judged",
+    }  # fmt: skip
+    assert "answer another request than today's" in coverage.loc["text", "reason"]
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp"}
+    assert any("none_stale" in line for line in outcome.failed_checks)
+    for judge in ("dull", "text"):
+        assert house.run(JUDGE_CONTEST, judge).error is None
+    assert house.run(REPORT_CONTEST).error is None
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull", "text"}
+
+
+def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: House) -> None:
+    (house.contest.folder / "contest.yaml").write_text("min_coverage: 0.9\n", encoding="utf-8")
+    assert house.run(READ_CONTEST).error is None
+    house.record_judges()
+    file = house.contest.folder / "recorded" / "sharp.jsonl"
+    file.write_text("\n".join(file.read_text(encoding="utf-8").splitlines()[1:]), encoding="utf-8")
+    outcomes = {judge: house.run(JUDGE_CONTEST, judge) for judge in ("sharp", "dull", "text")}
+    assert all(outcome.error is None for outcome in outcomes.values())
+    assert outcomes["dull"].failed_checks == ()
+    (told,) = outcomes["sharp"].failed_checks
+    assert told.startswith("judge_outputs: verified: 1 of")
+    assert house.run(REPORT_CONTEST).error is None
+    flag = "sharp is unverified: 1 of"
+    metrics, agreement = house.table(JUDGE_METRICS), house.table(JUDGE_AGREEMENT)
+    assert (metrics["reason"].fillna("").str.contains(flag) == (metrics["judge"] == "sharp")).all()
+    assert len(agreement) and agreement["reason"].fillna("").str.contains(flag).all(), "a panel of these two"

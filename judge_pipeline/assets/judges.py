@@ -45,21 +45,13 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         rooms=("judging",),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
-        checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)"),),
+        checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)", warns=True),),
     )
     def judge_outputs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
         """Asks only for what the checkpoint does not hold; fails, and names attempts and reasons, where eq. 9 fails."""
         from judge_pipeline.orchestration.judging_run import judge_contest
 
-        return judge_contest(
-            context,
-            contest_of(context),
-            judge_of(context),
-            judge_requests,
-            attempts.merge(
-                splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
-            ),
-        )
+        return judge_contest(context, contest_of(context), judge_of(context), judge_requests, _labels(attempts, splits))
 
     return judge_outputs
 
@@ -67,21 +59,25 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
 @table_asset(
     JUDGE_COVERAGE,
     group=GROUP,
-    inputs=(JUDGE_REQUESTS,),
+    inputs=(JUDGE_REQUESTS, ATTEMPTS, SPLIT_ASSIGNMENTS),
     deps=[dg.AssetDep("judge_outputs", partition_mapping=any_judge_of_the_contest())],
     rooms=("cocreation/coverage.py",),
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
-        Check("none_stale", "No judge's table was made from other attempts than today's", warns=True),
+        Check("none_stale", "No judge's table answers other requests than today's", warns=True),
     ),
 )
-def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any) -> Made:
+def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
     """Reads the judges' tables that are there, and says of each judge whether its table may be used."""
     from judge_pipeline.cocreation.coverage import judge_coverage as build
+    from judge_pipeline.orchestration.judging_run import current_requests
 
     contest = contest_of(context)
     workspace: WorkspaceResource = context.resources.workspace
-    rows = build(workspace.judge_facts(), judge_requests, _outputs(context.resources.store, contest))
+    facts, outputs = workspace.judge_facts(), _outputs(context.resources.store, contest)
+    with_table = [judge.name for judge in facts if judge.name in outputs]
+    current = current_requests(workspace, contest, with_table, judge_requests, _labels(attempts, splits))
+    rows = build(facts, judge_requests, outputs, current)
     counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
     stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
     return Made(
@@ -136,14 +132,14 @@ def predictions_wide(context: dg.AssetExecutionContext, attempts: Any, splits: A
 )
 def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Figures on test, the threshold from val; intervals by cluster bootstrap over trajectories, paired."""
+    from judge_pipeline.cocreation.coverage import flag_unverified
     from judge_pipeline.cocreation.evaluation import judge_metrics as build
 
     settings = context.resources.workspace.contest(contest_of(context))
     rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples)
-    unverified = judge_coverage.loc[judge_coverage["status"] == "unverified"].set_index("judge")["reason"]
     thresholds = rows[rows["metric"].isin(("threshold", "mcc_val"))]
     return Made(
-        _flag_unverified(rows, unverified),
+        flag_unverified(rows, judge_coverage, [[judge] for judge in rows["judge"]]),
         {"seed": settings.seed, "resamples": settings.resamples},
         {"threshold_from_val": [f"{j}" for j in thresholds.loc[thresholds["split"] != "val", "judge"]]},
     )
@@ -152,19 +148,23 @@ def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_cov
 @table_asset(
     JUDGE_AGREEMENT,
     group=GROUP,
-    inputs=(PREDICTIONS,),
+    inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
 )
-def judge_agreement(context: dg.AssetExecutionContext, predictions: Any) -> Made:
+def judge_agreement(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Among the judges of the panel that have answered, over the test items that all of them answered."""
+    from judge_pipeline.cocreation.coverage import flag_unverified
     from judge_pipeline.cocreation.evaluation import judge_agreement as build
 
     workspace: WorkspaceResource = context.resources.workspace
     settings = workspace.contest(contest_of(context))
     panel = workspace.panel(predictions["judge"].unique())
     rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples, panel=panel)
-    return Made(rows, {"panel": ", ".join(panel) or "none"})
+    pairs = rows[["judge_1", "judge_2"]].to_numpy().tolist()
+    # What is not of a pair rests on the whole panel: a judge's mean is over its pairs with everyone.
+    judges = [pair if isinstance(pair[1], str) else panel for pair in pairs]
+    return Made(flag_unverified(rows, judge_coverage, judges), {"panel": ", ".join(panel) or "none"})
 
 
 @table_asset(
@@ -181,14 +181,14 @@ def judge_curves(context: dg.AssetExecutionContext, predictions: Any) -> Made:
     return Made(build(predictions))
 
 
+def _labels(attempts: Any, splits: Any) -> Any:
+    """The attempts with their split: what the baseline is fitted on, and nobody else sees."""
+    groups = splits[["participant", "problem_id", "split"]]
+    return attempts.merge(groups, on=["participant", "problem_id"], how="left")
+
+
 def _outputs(store: ParquetStore, contest: str) -> dict[str, Any]:
     return {judge: store.read(JUDGE_OUTPUTS, contest, judge) for judge in store.parts(JUDGE_OUTPUTS, contest)}
-
-
-def _flag_unverified(rows: Any, reasons: Any) -> Any:
-    flags = rows["judge"].map(reasons).map(lambda reason: f"unverified: {reason}", na_action="ignore")
-    both = flags.str.cat(rows["reason"].fillna(""), sep="; ").str.rstrip("; ") if flags.notna().any() else flags
-    return rows.assign(reason=both.where(flags.notna(), rows["reason"]))
 
 
 def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:

@@ -84,15 +84,18 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
         _print_checks(console, outcome.failed_checks)
-        plans = _plans(workspace, contest, judges)
+        plans, without_plan = _plans(workspace, contest, judges)
         console.print(_plan_table(plans))
         if dry_run:
-            return 0
+            for judge, why in without_plan.items():
+                _failed(console, f"judge {judge}", why)
+            return 1 if without_plan else 0
         failed = {}
         for judge in judges:
             console.print(f"[bold]Judging[/bold] {escape(judge)}")
             outcome = run_job(definitions, instance, JUDGE_CONTEST, contest, judge)
             progress.stop()
+            _print_checks(console, outcome.failed_checks)
             if outcome.error is not None:
                 failed[judge] = outcome.error
                 _failed(console, f"judge {judge}", outcome.error)
@@ -130,10 +133,18 @@ def _chosen(judges: JudgesFile, wanted: str | None) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _plans(workspace: Workspace, contest: str, judges: Sequence[str]) -> list[JudgePlan]:
+def _plans(workspace: Workspace, contest: str, judges: Sequence[str]) -> tuple[list[JudgePlan], dict[str, str]]:
+    """The judges' plans, and why a judge has none: its judging will fail for the same reason, and say so."""
+    from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.orchestration.judging_run import plan_judge
 
-    return [plan_judge(workspace, contest, judge) for judge in judges]
+    plans, without = [], {}
+    for judge in judges:
+        try:
+            plans.append(plan_judge(workspace, contest, judge))
+        except JudgingError as error:
+            without[judge] = str(error)
+    return plans, without
 
 
 def _plan_table(plans: Sequence[JudgePlan]) -> RichTable:

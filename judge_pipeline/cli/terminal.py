@@ -37,6 +37,10 @@ class TerminalProgress:
             self._last_line = now
             self.console.print(f"  … {text}")
 
+    def waiting(self, judge: str) -> None:
+        """Another run is asking the judge; this one waits for it."""
+        self.console.print(f"  … {judge}: another run is asking it; waiting, since it may answer this one's, too")
+
     def stop(self) -> None:
         """Take the moving line away."""
         if self._status is not None:

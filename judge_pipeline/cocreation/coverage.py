@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
@@ -31,20 +31,39 @@ class JudgeFacts:
     not_asked: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class CurrentRequests:
+    """What a judge would be asked today, to hold its table against.
+
+    Attributes:
+        hashes: attempt_id -> ``request_hash`` that judging now would give it.
+        unknown: why the hashes cannot be had (a prompt template or a recorded file is gone); None where they are.
+    """
+
+    hashes: Mapping[str, str]
+    unknown: str | None = None
+
+
 def judge_coverage(
-    judges: Iterable[JudgeFacts], requests: pd.DataFrame, outputs: Mapping[str, pd.DataFrame]
+    judges: Iterable[JudgeFacts],
+    requests: pd.DataFrame,
+    outputs: Mapping[str, pd.DataFrame],
+    current: Mapping[str, CurrentRequests],
 ) -> pd.DataFrame:
     """One row for each judge: verified, unverified (accepted below full coverage), stale, or not judged.
 
     A table is stale where it holds judgments of attempts that are no longer requested within the judge's scope, or
-    misses attempts that were added since it was made: it is left out until it is materialized again.
+    answers to other calls than today's (a prompt, a model, the context, a recorded file, the baseline's training data
+    changed since): figures from it would be filed under settings that they do not come from, so it is left out until
+    it is materialized again. A table that misses attempts is unverified.
 
     Args:
         judges: the judges that serve the system.
         requests: table JUDGE_REQUESTS.
         outputs: judge -> the table JUDGE_OUTPUTS that its last successful materialization left.
+        current: judge -> what it would be asked today, for each judge of ``judges`` that has a table.
     """
-    return JUDGE_COVERAGE.conform([_row(judge, requests, outputs.get(judge.name)) for judge in judges])
+    return JUDGE_COVERAGE.conform([_row(judge, requests, outputs.get(judge.name), current) for judge in judges])
 
 
 def usable(coverage: pd.DataFrame) -> list[str]:
@@ -52,7 +71,29 @@ def usable(coverage: pd.DataFrame) -> list[str]:
     return [str(name) for name in coverage.loc[coverage["status"].isin(("verified", "unverified")), "judge"]]
 
 
-def _row(judge: JudgeFacts, requests: pd.DataFrame, table: pd.DataFrame | None) -> dict[str, object]:
+def flag_unverified(figures: pd.DataFrame, coverage: pd.DataFrame, judges_of: Sequence[Sequence[str]]) -> pd.DataFrame:
+    """The figures, each that rests on an unverified judge marked so in its ``reason``, before what stands there.
+
+    Args:
+        figures: a table with the column ``reason``.
+        coverage: table JUDGE_COVERAGE.
+        judges_of: for each row, the judges that its figure rests on.
+    """
+    unverified = coverage[coverage["status"] == "unverified"]
+    words = {
+        judge: f"{judge} is unverified: {reason}"
+        for judge, reason in zip(unverified["judge"], unverified["reason"], strict=True)
+    }
+    reasons = []
+    for judges, reason in zip(judges_of, figures["reason"], strict=True):
+        flags = [words[judge] for judge in judges if judge in words]
+        reasons.append("; ".join(flags + ([reason] if isinstance(reason, str) else [])) or None)
+    return figures.assign(reason=pd.Series(reasons, index=figures.index, dtype="object"))
+
+
+def _row(
+    judge: JudgeFacts, requests: pd.DataFrame, table: pd.DataFrame | None, current: Mapping[str, CurrentRequests]
+) -> dict[str, object]:
     in_scope = set(requests.loc[requests["split"].isin(judge.splits), "attempt_id"])
     row = {
         "judge": judge.name,
@@ -69,7 +110,7 @@ def _row(judge: JudgeFacts, requests: pd.DataFrame, table: pd.DataFrame | None) 
     }
     if table is None:
         return row
-    status, reason = _status(in_scope, set(table["attempt_id"]))
+    status, reason = _status(in_scope, table, current[judge.name])
     costs = table["cost_usd"].dropna()
     return row | {
         "n_judged": len(set(table["attempt_id"]) & in_scope),
@@ -81,10 +122,20 @@ def _row(judge: JudgeFacts, requests: pd.DataFrame, table: pd.DataFrame | None) 
     }
 
 
-def _status(in_scope: set[str], judged: set[str]) -> tuple[str, str | None]:
+def _status(in_scope: set[str], table: pd.DataFrame, current: CurrentRequests) -> tuple[str, str | None]:
+    judged = set(table["attempt_id"])
     strangers, missing = len(judged - in_scope), len(in_scope - judged)
     if strangers:
         return "stale", f"{strangers} judgment(s) are of attempts no longer requested; materialize it again"
+    if current.unknown is not None:
+        return "stale", f"what it answers cannot be told any more: {current.unknown}"
+    asked_then = zip(table["attempt_id"], table["request_hash"], strict=True)
+    changed = sum(current.hashes.get(attempt_id) != hash_ for attempt_id, hash_ in asked_then)
+    if changed:
+        return "stale", (
+            f"{changed} of {len(table)} judgments answer another request than today's: the prompt, the model, its "
+            "parameters, the recorded file or the data changed; materialize it again"
+        )
     if missing:
         return "unverified", f"{missing} of {len(in_scope)} attempts in scope have no accepted judgment (eq. 9)"
     return "verified", None

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.one_at_a_time import one_at_a_time
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace
@@ -19,7 +20,9 @@ from judge_pipeline.tables import JUDGE_REQUESTS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judge_pipeline.judging.engine import JudgingResult
+    from judge_pipeline.cocreation.coverage import CurrentRequests
+    from judge_pipeline.judging.engine import JudgingContext, JudgingResult
+    from judge_pipeline.orchestration.resources import WorkspaceResource
 
 _LOG_EVERY = 25
 
@@ -78,30 +81,65 @@ def judge_contest(
             the checkpoint, and the next materialization asks only for the rest.
     """
     from judge_pipeline.judging.checkpoint import Checkpoint
-    from judge_pipeline.judging.engine import JudgingContext, judge_requests
+    from judge_pipeline.judging.engine import judge_requests
     from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.judging.verification import in_scope, verify
 
     workspace = context.resources.workspace.workspace()
     settings = workspace.judges().get(judge)
     contest_settings = context.resources.workspace.contest(contest)
-    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
-        judging = JudgingContext(
-            environment=os.environ,
-            contest_folder=contest_folder(workspace, contest),
-            prompts_dir=workspace.config_dir / "prompts",
-            training=training,
-            seed=contest_settings.seed,
-            progress=_progress(context, judge),
-        )
+    judging = _judging_context(context.resources.workspace, contest, training, _progress(context, judge))
+    lock = workspace.out_dir / "locks" / contest / f"{judge}.lock"
+
+    def say_so() -> None:
+        context.log.info(f"another run is asking {judge} for {contest}; waiting, since it may answer this one's, too")
+        context.resources.progress.waiting(judge)
+
+    with one_at_a_time(lock, say_so), closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
         try:
             result = judge_requests(judge, settings, requests, checkpoint=checkpoint, context=judging)
         except JudgingError as error:
             raise dg.Failure(str(error), allow_retries=False) from None
-    problems = verify(result.outputs, in_scope(requests, settings.scope), contest_settings.min_coverage)
+    scope = in_scope(requests, settings.scope)
+    problems = verify(result.outputs, scope, contest_settings.min_coverage)
     if problems:
         raise _refused(contest, judge, result, problems)
-    return Made(result.outputs, _metadata(result))
+    # Under a lower min_coverage a table may be accepted that is not verified; its check says so.
+    return Made(result.outputs, _metadata(result), {"verified": verify(result.outputs, scope)})
+
+
+def current_requests(
+    resource: WorkspaceResource, contest: str, judges: Sequence[str], requests: pd.DataFrame, training: pd.DataFrame
+) -> dict[str, CurrentRequests]:
+    """What each of the judges would be asked today; nothing is asked."""
+    from judge_pipeline.cocreation.coverage import CurrentRequests
+    from judge_pipeline.judging.current_hashes import current_hashes
+    from judge_pipeline.judging.failures import JudgingError
+
+    context = _judging_context(resource, contest, training)
+    settings = resource.workspace().judges()
+    current = {}
+    for judge in judges:
+        try:
+            current[judge] = CurrentRequests(current_hashes(judge, settings.get(judge), requests, context))
+        except JudgingError as error:
+            current[judge] = CurrentRequests({}, str(error))
+    return current
+
+
+def _judging_context(
+    resource: WorkspaceResource, contest: str, training: pd.DataFrame, progress: Any = None
+) -> JudgingContext:
+    from judge_pipeline.judging.engine import JudgingContext
+
+    return JudgingContext(
+        environment=os.environ,
+        contest_folder=resource.folder(contest),
+        prompts_dir=resource.workspace().config_dir / "prompts",
+        training=training,
+        seed=resource.contest(contest).seed,
+        progress=progress,
+    )
 
 
 def _progress(context: dg.AssetExecutionContext, judge: str) -> Any:

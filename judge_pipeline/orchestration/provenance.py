@@ -61,7 +61,8 @@ def _folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
 def _prompt_hashes(workspace: Workspace) -> dict[str, str]:
     judges = workspace.judges()
     prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
-    return {name: _sha256(workspace.config_dir / "prompts" / prompt) for name, prompt in prompts.items() if prompt}
+    files = {name: workspace.config_dir / "prompts" / prompt for name, prompt in prompts.items() if prompt}
+    return {name: _sha256(file) if file.is_file() else "no such file" for name, file in files.items()}
 
 
 def _data_versions(store: ParquetStore, contest: str) -> dict[str, str]:

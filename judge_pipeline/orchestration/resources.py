@@ -77,6 +77,9 @@ class Progress(Protocol):
     def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
         """A judge has answered, or failed to answer, so many attempts so far."""
 
+    def waiting(self, judge: str) -> None:
+        """Another run is asking the judge; this one waits for it."""
+
 
 class SilentProgress:
     """Tells nobody; the run's own log in the UI says what there is to say."""
@@ -86,3 +89,6 @@ class SilentProgress:
 
     def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
         """A judge has answered, or failed to answer, so many attempts so far."""
+
+    def waiting(self, judge: str) -> None:
+        """Another run is asking the judge; this one waits for it."""

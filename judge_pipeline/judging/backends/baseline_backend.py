@@ -86,6 +86,20 @@ def predict_baseline(
     return sorted(predictions, key=lambda p: order[p.attempt_id])
 
 
+def baseline_hashes(
+    settings: BaselineJudge, requests: pd.DataFrame, scope: pd.DataFrame, training: pd.DataFrame, seed: int
+) -> dict[str, str]:
+    """attempt_id -> the ``request_hash`` of its prediction; nothing is fitted. Arguments as for the prediction."""
+    return _hashes(_identity(settings, _train_rows(requests, training), seed), scope)
+
+
+def _hashes(identity: str, rows: pd.DataFrame) -> dict[str, str]:
+    return {
+        attempt_id: sha256(f"{identity}:{clean_text(code)}\x00{clean_text(context)}")
+        for attempt_id, code, context in rows[_TEXT].itertuples(index=False, name=None)
+    }
+
+
 def _train_rows(requests: pd.DataFrame, training: pd.DataFrame) -> pd.DataFrame:
     """Text and label of the train split, sorted by attempt_id, with the trajectory as ``group``."""
     labels = training.loc[training["split"] == "train", ["attempt_id", "participant", "problem_id", "y"]]
@@ -156,12 +170,9 @@ def _fit_predict(
     )
     p_ac = np.round(fitted.predict_proba(hstack([new for _, new in present]).tocsr())[:, 1], DECIMALS)
     return [
-        BaselinePrediction(attempt_id, float(p), f"text baseline, {words}", sha256(f"{identity}:{code}\x00{context}"))
-        for attempt_id, p, code, context in zip(
-            rows["attempt_id"], p_ac, map(clean_text, rows["source_code"]), map(clean_text, rows["prompt_text"]),
-            strict=True,
-        )
-    ]  # fmt: skip
+        BaselinePrediction(attempt_id, float(p), f"text baseline, {words}", hash_)
+        for (attempt_id, hash_), p in zip(_hashes(identity, rows).items(), p_ac, strict=True)
+    ]
 
 
 class _NGrams:

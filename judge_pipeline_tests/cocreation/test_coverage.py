@@ -1,0 +1,61 @@
+"""Which judges' tables may be used: what was asked then is held against what would be asked now."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from judge_pipeline.cocreation.coverage import CurrentRequests, JudgeFacts, flag_unverified, judge_coverage, usable
+from judge_pipeline.tables import JUDGE_OUTPUTS
+
+REQUESTS = pd.DataFrame({"attempt_id": ["a", "b", "c"], "split": ["train", "val", "test"]})
+NOW = CurrentRequests({"a": "1", "b": "2", "c": "3"})
+
+
+def outputs(**hashes: str) -> pd.DataFrame:
+    empty = dict.fromkeys(JUDGE_OUTPUTS.column_names) | {"judge": "j", "p_ac": 0.5, "n_tries": 1}
+    return JUDGE_OUTPUTS.conform([empty | {"attempt_id": a, "request_hash": h} for a, h in hashes.items()])
+
+
+def row(table: pd.DataFrame | None, current: CurrentRequests = NOW, splits: tuple[str, ...] = ("train", "val", "test")):
+    judge = JudgeFacts("j", "litellm", True, "all", splits)
+    tables = {} if table is None else {"j": table}
+    coverage = judge_coverage([judge], REQUESTS, tables, {"j": current})
+    return coverage.iloc[0], usable(coverage)
+
+
+@pytest.mark.parametrize(
+    ("table", "current", "status", "words"),
+    [
+        (outputs(a="1", b="2", c="3"), NOW, "verified", None),
+        (outputs(a="1", b="2"), NOW, "unverified", "1 of 3 attempts in scope"),
+        (None, NOW, "not judged", "has not been materialized"),
+        (outputs(a="1", b="2", c="3", d="4"), NOW, "stale", "1 judgment(s) are of attempts no longer requested"),
+        (outputs(a="1", b="old", c="3"), NOW, "stale", "1 of 3 judgments answer another request than today's"),
+        (outputs(a="1", b="2", c="3"), CurrentRequests({"a": "1", "b": "2"}), "stale", "1 of 3 judgments answer"),
+        (outputs(a="1", b="2", c="3"), CurrentRequests({}, "x.j2: there is no such file"), "stale", "x.j2: there is"),
+    ],
+)
+def test_a_table_is_used_only_for_what_it_answers(
+    table: pd.DataFrame | None, current: CurrentRequests, status: str, words: str | None
+) -> None:
+    found, names = row(table, current)
+    assert found["status"] == status
+    assert found["reason"] is None if words is None else words in found["reason"]
+    assert names == (["j"] if status in ("verified", "unverified") else [])
+
+
+def test_only_the_scope_is_looked_at() -> None:
+    found, _ = row(outputs(c="3"), CurrentRequests({"c": "3"}), splits=("test",))
+    assert (found["status"], found["n_in_scope"], found["n_judged"]) == ("verified", 1, 1)
+
+
+def test_a_figure_is_flagged_for_each_unverified_judge_that_it_rests_on() -> None:
+    coverage = pd.DataFrame(
+        {"judge": ["a", "b", "c"], "status": ["unverified", "verified", "unverified"], "reason": ["why", None, "so"]}
+    )
+    figures = pd.DataFrame({"reason": [None, "few", None, "few"]}, dtype="object")
+    flagged = flag_unverified(figures, coverage, [["a"], ["a", "b", "c"], ["b"], []])
+    assert flagged["reason"].tolist() == [
+        "a is unverified: why", "a is unverified: why; c is unverified: so; few", None, "few",
+    ]  # fmt: skip
