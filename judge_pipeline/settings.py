@@ -324,4 +324,5 @@ def _home(environment: Mapping[str, str], here: Path) -> Path | None:
                 f"make one with 'judge-pipeline init {named}', or unset the variable"
             )
         return Path(named).resolve()
-    return next((d for d in (here, *here.parents) if (d / "assets_config" / "judges.yaml").is_file()), None)
+    # Also where it is a broken link or a folder: that is an error to be told, not a reason to use another one.
+    return next((d for d in (here, *here.parents) if os.path.lexists(d / "assets_config" / "judges.yaml")), None)

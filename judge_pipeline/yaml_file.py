@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +28,7 @@ def load(model: type[_M], file: Path, *over: Path) -> _M:
     """
     values: dict[str, Any] = {}
     origin: dict[str, _Place] = {}
-    for path in (file, *(p for p in over if p.is_file())):
+    for path in (file, *(p for p in over if os.path.lexists(p))):
         read, node = _compose(path)
         for key, value in _top_level(path, node):
             origin[key.value] = _Place(path, key.start_mark.line + 1, value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -57,7 +58,7 @@ def init(directory: Path) -> int:
     for path in filter(None, written):
         click.echo(f"wrote {path}")
     click.echo(f"Next: put files into {contest}, then:")
-    click.echo(f"  cd {directory} && judge-pipeline run {contest.relative_to(directory).as_posix()}")
+    click.echo(f"  cd {shlex.quote(str(directory))} && judge-pipeline run {contest.relative_to(directory).as_posix()}")
     return 0
 
 

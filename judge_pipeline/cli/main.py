@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import click
 
+from judge_pipeline.table_schema import TableError
 from judge_pipeline.yaml_file import SettingsError
 
 _COMMANDS = {
@@ -74,7 +75,7 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except SettingsError as error:
+    except (SettingsError, TableError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
@@ -83,6 +84,11 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        # A folder that cannot be written, a full disk: the person's to mend, so no traceback.
+        where = f"{error.filename}: " if error.filename is not None and error.strerror else ""
+        click.echo(f"Error: {where}{error.strerror or error}", err=True)
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -281,8 +282,13 @@ class Checkpoint:
             for start in range(0, len(wanted), _CHUNK):
                 yield from connection.execute(chosen, {"hashes": wanted[start : start + _CHUNK]})
 
-    def _connect(self) -> sa.Connection:
-        return self._opened().connect()
+    @contextmanager
+    def _connect(self) -> Iterator[sa.Connection]:
+        try:
+            with self._opened().connect() as connection:
+                yield connection
+        except sa.exc.DatabaseError as error:
+            raise _unusable(sa.make_url(self.url), "read", error) from error
 
     def _begin(self) -> Any:
         return self._opened().begin()
@@ -340,9 +346,15 @@ def _open(url: str) -> sa.Engine:
                     connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
     except sa.exc.DBAPIError as error:
         engine.dispose()
-        where = parsed.render_as_string(hide_password=True)
-        raise JudgingError(f"the checkpoint {where} cannot be opened: {error.orig}") from error
+        raise _unusable(parsed, "opened", error) from error
     return engine
+
+
+def _unusable(url: sa.URL, what: str, error: sa.exc.DBAPIError) -> JudgingError:
+    return JudgingError(
+        f"the checkpoint {url.render_as_string(hide_password=True)} cannot be {what}: {error.orig}. Restore it from a "
+        "backup, or move it away to ask everything anew"
+    )
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:

@@ -54,7 +54,7 @@ def note_contest(workspace: Workspace, folder: Path) -> str:
     if not (folder / "submissions").is_dir():
         raise SettingsError(
             f"{folder} has no submissions/ folder; put each participant's artifacts at "
-            f"submissions/<participant>/[<problem>/], or lay an empty contest with 'judge-pipeline init {folder}'"
+            f"submissions/<participant>/[<problem>/]; 'judge-pipeline init DIR' lays a workspace with an empty contest"
         )
     known = contest_folders(workspace).get(name)
     if known is not None and known.resolve() != folder and known.is_dir():

@@ -10,6 +10,7 @@ from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.partitions import CONTESTS
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import Workspace
+from judge_pipeline.yaml_file import SettingsError
 
 _WITHOUT_FILE = "telemetry:\n  enabled: false\n"
 
@@ -26,9 +27,22 @@ def dagster_home(workspace: Workspace) -> Path:
 
 
 def open_instance(workspace: Workspace) -> dg.DagsterInstance:
-    """The instance, with a partition for every contest folder that there is."""
-    instance = dg.DagsterInstance.from_config(str(dagster_home(workspace)))
-    register_contests(instance, workspace)
+    """The instance, with a partition for every contest folder that there is.
+
+    Raises:
+        SettingsError: Dagster's own records are damaged.
+    """
+    from sqlalchemy.exc import DatabaseError
+
+    home = dagster_home(workspace)
+    try:
+        instance = dg.DagsterInstance.from_config(str(home))
+        register_contests(instance, workspace)
+    except DatabaseError as error:
+        raise SettingsError(
+            f"Dagster's records of runs in {home} cannot be read ({error.orig}); move that folder away: tables and "
+            "answers lie elsewhere and are kept"
+        ) from None
     return instance
 
 

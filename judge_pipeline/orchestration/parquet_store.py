@@ -13,7 +13,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import SLUG
-from judge_pipeline.table_schema import Table
+from judge_pipeline.table_schema import Table, TableError
 from judge_pipeline.tables import ALL_TABLES
 
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ class ParquetStore(dg.ConfigurableIOManager):
 
         Raises:
             FileNotFoundError: it was never made; the message says which asset to materialize.
+            TableError: the file is damaged, or of another version's schema; the message says so, too.
         """
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         file = self.path(table, *partition)
@@ -61,7 +63,12 @@ class ParquetStore(dg.ConfigurableIOManager):
             raise FileNotFoundError(
                 f"table {table.name} of {'|'.join(partition)} is not there ({file}); materialize its asset first"
             )
-        return table.conform(pq.read_table(file).to_pandas(types_mapper=_nullable_integers))
+        try:
+            return table.conform(pq.read_table(file).to_pandas(types_mapper=_nullable_integers))
+        except (pa.ArrowException, TableError) as error:
+            raise TableError(
+                f"{file} cannot be read as table {table.name} ({error}); materialize its asset again"
+            ) from None
 
     def parts(self, table: Table, first: str) -> list[str]:
         """The second partition keys that have a table, for a first one: the judges of a contest."""

@@ -171,3 +171,49 @@ def test_a_schema_refuses_what_the_settings_refuse(shell: Shell, tmp_path: Path)
 def test_status_without_any_contest_says_how_to_begin(shell: Shell) -> None:
     code, out, _ = shell("status")
     assert code == 0 and "judge-pipeline demo" in out
+
+
+def test_what_cannot_be_written_or_read_is_told_without_a_traceback(
+    shell: Shell, mini: MiniContest, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    code, _, err = shell("run", "data/contests/mini", "--out", str(tmp_path / "file" / "out"))
+    assert code == 1
+    assert err.startswith(f"Error: {tmp_path / 'file'}") and "Not a directory" in err
+    assert shell("run", "data/contests/mini", "--judges", "text")[0] == 0
+    coverage = mini.home / "var" / "tables" / "judge_coverage" / "mini.parquet"
+    coverage.write_bytes(b"half")
+    code, _, err = shell("status")
+    assert code == 1
+    assert err.startswith(f"Error: {coverage} cannot be read") and "materialize" in err
+    for database in (mini.home / "var" / "dagster").rglob("*.db"):
+        database.write_bytes(b"not a database")
+    code, _, err = shell("run", "data/contests/mini", "--judges", "text")
+    assert code == 1
+    assert err.startswith("Error: Dagster's records of runs in") and "move that folder away" in err
+
+
+def test_a_judge_that_cannot_be_planned_stops_no_other_judge(
+    shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINI_CONTEST_KEY", "k")
+    (mini.home / "assets_config" / "prompts" / "cocreation_judge.md.j2").unlink()
+    code, out, err = shell("run", "data/contests/mini", "--judges", "keyed,text")
+    assert code == 1
+    assert "judge keyed" in err and "no such prompt template" in err
+    assert "Failed: keyed" in out and "Report:" in out
+    code, _, err = shell("run", "data/contests/mini", "--judges", "keyed,text", "--dry-run")
+    assert code == 1
+    assert "no such prompt template" in err
+
+
+@pytest.mark.parametrize("name", ["assets_config/judges.yaml", "data/contests/mini/contest.yaml"])
+def test_configuration_that_cannot_be_read_is_not_replaced_by_another(
+    shell: Shell, mini: MiniContest, name: str
+) -> None:
+    file = mini.home / name
+    file.unlink(missing_ok=True)
+    file.symlink_to(mini.home / "unmounted" / file.name)
+    code, _, err = shell("run", "data/contests/mini", "--dry-run")
+    assert code == 1
+    assert file.name in err and "no such file" in err

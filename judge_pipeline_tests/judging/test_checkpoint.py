@@ -139,3 +139,17 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path.write_text("this is not a database, " * 100)
     with pytest.raises(JudgingError, match=r"checkpoint\.sqlite cannot be opened: file is not a database"):
         Checkpoint(f"sqlite:///{path}").is_answered("j", "h")
+
+
+@pytest.mark.parametrize("damage", ["header", "pages"])
+def test_a_damaged_store_is_named_with_the_remedy(tmp_path: Path, damage: str) -> None:
+    file = tmp_path / "checkpoint.sqlite"
+    store = Checkpoint(f"sqlite:///{file}")
+    store.record([record(n) for n in range(200)])
+    store.close()
+    content = file.read_bytes()
+    start = 0 if damage == "header" else 4096
+    file.write_bytes(content[:start] + bytes((byte * 7 + 13) % 256 for byte in content[start:]))
+    with pytest.raises(JudgingError, match=r"checkpoint\.sqlite cannot be (opened|read).*backup"):
+        store.answered("j", [sha256("1")])
+    store.close()

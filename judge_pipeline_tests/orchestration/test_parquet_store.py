@@ -66,3 +66,14 @@ def test_parts_are_the_judges_of_a_contest(store: ParquetStore) -> None:
 def test_a_partition_key_cannot_leave_the_store(store: ParquetStore, key: str) -> None:
     with pytest.raises(ValueError, match="cannot be a file name"):
         store.write(SUCCESS_AT_TURN, ROWS, key)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1 half", None])
+def test_a_damaged_or_foreign_file_is_named_with_the_remedy(store: ParquetStore, content: bytes | None) -> None:
+    path = store.write(SUCCESS_AT_TURN, ROWS, "spring")
+    if content is None:
+        pd.DataFrame({"turn": [1]}).to_parquet(path)
+    else:
+        path.write_bytes(content)
+    with pytest.raises(TableError, match=r"spring\.parquet cannot be read as table success_at_turn.*materialize"):
+        store.read(SUCCESS_AT_TURN, "spring")
