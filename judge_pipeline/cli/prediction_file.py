@@ -22,6 +22,9 @@ OPTIONAL = ("participant", "problem_id")
 _ALIASES = {"problem": "problem_id"}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
+_TRUTH_VALUES = {"true": 1.0, "false": 0.0}
+"""As text files spell them: pandas writes True, JSON true."""
+
 _LONGEST_CELL = 1 << 30
 """Files may carry rationales or sources beside the figures, longer than the csv module's own limit."""
 
@@ -81,8 +84,12 @@ def _renamed(values: dict[str, Any], place: str) -> dict[str, Any]:
 
 def _text(row: dict[str, Any], name: str, place: str) -> str:
     value = row[name]
-    if isinstance(value, str):
+    if isinstance(value, str) and value.isascii():
         return value
+    if isinstance(value, str):
+        # Half a surrogate pair, which JSON can escape, is no text: it cannot be printed, and pandas confuses such ids.
+        half = any("\ud800" <= char <= "\udfff" for char in value)
+        return value if not half else _fault(place, name, value, "text", "it holds half a surrogate pair; remove that")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if value is None:
@@ -94,9 +101,10 @@ def _number(row: dict[str, Any], name: str, place: str, meaning: str) -> float |
     value = row[name]
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in _TRUTH_VALUES):
         # A label may be a truth value, whose 1 and 0 are these; a probability may not.
-        return float(value) if name == "y" else _fault(place, name, value, "a number", f"give {meaning}")
+        truth = _TRUTH_VALUES[str(value).strip().lower()]
+        return truth if name == "y" else _fault(place, name, value, "a number", f"give {meaning}")
     if isinstance(value, int | float | Decimal) or (isinstance(value, str) and _NUMBER.fullmatch(value.strip())):
         try:
             number = float(value)
@@ -119,7 +127,7 @@ def _read_csv(path: Path) -> Iterator[Row]:
     with path.open(encoding="utf-8-sig", newline="") as file:
         try:
             reader = csv.reader(file, delimiter=delimiter, strict=True)
-            header = next(reader, [])
+            header = next((cells for cells in reader if cells), [])
             _check_header(header, delimiter)
             number = 0
             for cells in reader:
@@ -170,12 +178,20 @@ def _read_jsonl(path: Path) -> Iterator[Row]:
 
 def _json_object(line: str, place: str) -> dict[str, Any]:
     try:
-        value = json.loads(line, parse_constant=_no_constant)
+        value = json.loads(line, parse_constant=_no_constant, object_pairs_hook=_each_key_once)
     except (ValueError, RecursionError) as error:
         raise PredictionFileError(f"{place} is not JSON: {error}. Remedy: write one JSON object a line") from error
     if not isinstance(value, dict):
         raise PredictionFileError(f"{place} is not a JSON object. Remedy: write one JSON object a line")
     return value
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands in it more than once; keep one value each")
+    return dict(pairs)
 
 
 def _no_constant(name: str) -> NoReturn:

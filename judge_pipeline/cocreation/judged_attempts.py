@@ -48,7 +48,7 @@ class JudgedAttempts:
     Attributes:
         judges: the judges in alphabetical order.
         splits: the arrays of train, val and test.
-        cluster_note: a warning about what a cluster is, where it is not a trajectory everywhere.
+        cluster_note: a warning about clusters, where they are not trajectories everywhere, or lie in several splits.
     """
 
     judges: tuple[str, ...]
@@ -77,7 +77,8 @@ class JudgedAttempts:
         for split in SPLITS:
             mask = (attempts["split"] == split).to_numpy(dtype=bool)
             splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask])
-        return cls(judges, splits, note)
+        notes = [text for text in (note, _shared_note(attempts)) if text is not None]
+        return cls(judges, splits, "; ".join(notes) or None)
 
 
 def check_predictions(predictions: pd.DataFrame) -> None:
@@ -194,6 +195,17 @@ def _attempts_in_order(predictions: pd.DataFrame) -> tuple[pd.DataFrame, str | N
     places = {key: i for i, key in enumerate(sorted(set(keys)))}
     ordered = attempts.assign(cluster=[places[key] for key in keys])
     return ordered.sort_values(["cluster", "attempt_id"], ignore_index=True), note
+
+
+def _shared_note(attempts: pd.DataFrame) -> str | None:
+    """What to know where the same trajectory was used to choose a threshold and to judge it."""
+    n_splits = attempts.groupby("cluster")["split"].nunique()
+    shared = int((n_splits > 1).sum())
+    if not shared:
+        return None
+    return (
+        f"{shared} of {len(n_splits)} trajectories lie in more than one split, so train, val and test are not disjoint"
+    )
 
 
 def _split_arrays(y: FloatArray, p: FloatArray, cluster: IntArray) -> SplitArrays:

@@ -208,6 +208,8 @@ def test_a_bar_in_a_name_cannot_be_a_pair_key(tmp_path: Path) -> None:
         ("huge.jsonl", b'{"attempt_id":"a","judge":"j","y":1,"split":"test","p_ac":1' + b"0" * 400 + b"}", "not a num"),
         ("bool.jsonl", b'{"attempt_id":"a","judge":"j","p_ac":true,"y":1,"split":"test"}', "p_ac is True"),
         ("id.jsonl", b'{"attempt_id":1.5,"judge":"j","p_ac":0.5,"y":1,"split":"test"}', "attempt_id is 1.5"),
+        ("keys.jsonl", b'{"attempt_id":"a","judge":"j","p_ac":0.5,"p_ac":0.7,"y":1,"split":"test"}', "p_ac stands in"),
+        ("half.jsonl", b'{"attempt_id":"\\ud800","judge":"j","p_ac":0.5,"y":1,"split":"test"}', "half a surrogate"),
         ("deep.jsonl", b"[" * 100_000, "row 1 (line 1) is not JSON"),
         ("no.parquet", b"PAR1 this is not", "no.parquet"),
     ],
@@ -256,3 +258,21 @@ def test_help_names_the_columns_and_exit_codes() -> None:
     assert result.exit_code == 0
     for word in ("attempt_id", "p_ac", "participant, problem", "Exit code 0", "--seed", "--resamples"):
         assert word in result.output
+
+
+def test_truth_values_are_labels_in_text_files_too_and_blank_lines_are_passed_over(tmp_path: Path) -> None:
+    plain = figures(write(tmp_path / "plain.csv", some_rows()))
+    rows = [row | {"y": bool(row["y"])} for row in some_rows()]
+    file = write(tmp_path / "truth.csv", rows)
+    file.write_bytes(b"\r\n" + file.read_bytes().replace(b"\r\n", b"\r\n\r\n"))
+    assert figures(file) == plain
+
+
+def test_a_trajectory_in_two_splits_is_told_beside_every_figure(tmp_path: Path) -> None:
+    apart = [row | {"participant": row["attempt_id"], "problem": "p"} for row in some_rows()]
+    together = [row | {"participant": "u", "problem": "p"} for row in some_rows()]
+    told = "1 of 1 trajectories lie in more than one split"
+    for rows, is_told in ((apart, False), (together, True)):
+        found = figures(write(tmp_path / "splits.csv", rows))["judges"]["j"]
+        assert (told in (found["mcc_test"]["reason"] or "")) is is_told
+        assert found["brier"]["value"] == pytest.approx((0.1**2 + 0) / 2)
