@@ -14,6 +14,8 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9-]*)(?P<attrs>(?:\s[^<>]{0,2000})?)(?P<slash>/?)>")
 _ATTRS = re.compile(r"""(?:\s+[A-Za-z_:@][\w:.@-]*(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*\s*""")
@@ -28,6 +30,8 @@ _KNOWN = _VOID | _LINES | _DROPPED | frozenset((
     "ins", "del", "mark", "sub", "sup", "small", "big", "tt", "kbd", "var", "samp", "pre", "label", "section", "nobr",
     "colgroup", "figure", "article", "path", "cite", "abbr", "center",
 ))  # fmt: skip
+
+_INLINE = _KNOWN - _VOID - _LINES - _DROPPED
 
 _GUTTER = re.compile(
     r"(?:ln|lno|num|lineno|linenos|(?:[\w-]*[-_])?(?:lineno|linenos|line-?num(?:ber)?s?|gutter|ln-num(?:ber)?s?|ln-n|blob-num"
@@ -82,6 +86,9 @@ def code_text(inner: str, *, preformatted: bool = True) -> CodeText:
             "\n".join(lines), ("the editor was saved from the screen: only its visible lines are there",), False
         )
     inner = _unwrapped(re.sub(r"\A(?:\r\n|\n|\r)", "", inner))
+    plain = _without_inline_markup(inner) if preformatted else None
+    if plain is not None:
+        return _numberless(html_decoded(plain) if not _BARE_AMPERSAND.search(plain) else _decoded_raw(plain, plain), [])
     tags = _tags(inner)
     rest = _without(inner, tags)
     raw = "<" in rest
@@ -93,17 +100,46 @@ def code_text(inner: str, *, preformatted: bool = True) -> CodeText:
         rest = _without(inner, tags)
     strict = not raw and not _BARE_AMPERSAND.search(rest)
     text, notes = _assembled(inner, tags, preformatted)
-    decoded = html_decoded(text) if strict else _decoded_raw(text, rest)
+    return _numberless(html_decoded(text) if strict else _decoded_raw(text, rest), notes)
+
+
+def _numberless(decoded: str, notes: list[str]) -> CodeText:
     numberless = without_line_numbers(decoded)
     if numberless is not None:
-        notes.append("line numbers removed")
+        notes = [*notes, "line numbers removed"]
         decoded = numberless
     return CodeText(decoded, tuple(dict.fromkeys(notes)))
 
 
+def _without_inline_markup(inner: str) -> str | None:
+    """What most blocks are, fast: a text in which all that looks like a tag is paired and only highlights.
+
+    None where anything else is in it (raw ``<``, lines in elements, gutters, buttons), which takes a closer look.
+    """
+    pieces = _TAG.split(inner)
+    text = "".join(pieces[::5])
+    names = set(pieces[2::5])
+    if "<" in text or not names <= _INLINE or not all(map(_highlights_only, set(pieces[3::5]))):
+        return None
+    steps = [(name, -1 if close else 1) for close, name in zip(pieces[1::5], pieces[2::5], strict=True)]
+    for name in names:
+        depths = list(accumulate(step for of, step in steps if of == name))
+        if min(depths) < 0 or depths[-1] != 0:
+            return None
+    return text
+
+
 def html_decoded(text: str) -> str:
     """The text with its entities decoded once; only those that end in a semicolon, as code is full of ``&``."""
-    return _ENTITY.sub(lambda match: html.unescape(match[0]), text) if "&" in text else text
+    return _ENTITY.sub(_decoded_entity, text) if "&" in text else text
+
+
+def _decoded_entity(match: re.Match[str]) -> str:
+    return _unescaped(match[0])
+
+
+_unescaped = lru_cache(maxsize=4096)(html.unescape)
+"""Blocks hold few entities many times."""
 
 
 def without_line_numbers(text: str) -> str | None:
@@ -154,11 +190,12 @@ def _tags(inner: str) -> list[_Tag]:
     tags: list[_Tag] = []
     open_by_name: dict[str, list[int]] = {}
     for match in _TAG.finditer(inner):
-        name = match["name"].lower()
-        if name not in _KNOWN or not _ATTRS.fullmatch(match["attrs"]):
+        close, name, attrs, _ = match.groups()
+        name = name.lower()
+        if name not in _KNOWN or not (attrs == "" or _are_attributes(attrs)):
             continue
         index = len(tags)
-        tag = _Tag(match.start(), match.end(), name, bool(match["close"]), match["attrs"])
+        tag = _Tag(match.start(), match.end(), name, close == "/", attrs)
         tags.append(tag)
         if name in _VOID:
             tag.markup = not tag.closing
@@ -205,8 +242,7 @@ def _assembled(inner: str, tags: list[_Tag], preformatted: bool) -> tuple[str, l
         if tag.name in _VOID:
             out.add_break(tag.name)
         elif not tag.closing and tag.partner is not None:
-            inside = inner[tag.end : tags[tag.partner].start]
-            note = _why_dropped(tag, inside)
+            note = _why_dropped(tag, inner, tags[tag.partner].start)
             if note is not None:
                 out.notes.append(note)
                 skip_to, at = tag.partner, tags[tag.partner].end
@@ -218,19 +254,36 @@ def _assembled(inner: str, tags: list[_Tag], preformatted: bool) -> tuple[str, l
     return out.text(), out.notes
 
 
-def _why_dropped(tag: _Tag, inside: str) -> str | None:
+def _why_dropped(tag: _Tag, inner: str, end: int) -> str | None:
+    """Why an element that ends there is no part of the source; None where it is one."""
     if tag.name in _DROPPED:
         return "a button or the like removed" if tag.name == "button" else f"<{tag.name}> in the source removed"
     if tag.name in ("ol", "ul", "table", "tbody", "thead", "tr", "code", "pre", "li"):
         return None
-    shown = re.sub(r"<[^<>]*>", "", inside[:20_000])
-    if len(inside) <= 20_000 and _is_gutter_class(tag.attrs) and _NUMBERS.fullmatch(html_decoded(shown)):
+    gutter, copy = _is_gutter_class(tag.attrs), _is_copy_button(tag.attrs)
+    if not (gutter or copy):
+        return None
+    shown = re.sub(r"<[^<>]*>", "", inner[tag.end : min(end, tag.end + 20_000)])
+    if gutter and end - tag.end <= 20_000 and _NUMBERS.fullmatch(html_decoded(shown)):
         return "line numbers removed" if shown.strip() else "an empty gutter removed"
-    if len(shown) <= 20 and _COPY.search(tag.attrs):
-        return "a button or the like removed"
-    return None
+    return "a button or the like removed" if copy and len(shown) <= 20 else None
 
 
+def _highlights_only(attrs: str) -> bool:
+    return attrs == "" or (_are_attributes(attrs) and not _is_gutter_class(attrs) and not _is_copy_button(attrs))
+
+
+@lru_cache(maxsize=4096)
+def _are_attributes(attrs: str) -> bool:
+    return _ATTRS.fullmatch(attrs) is not None
+
+
+@lru_cache(maxsize=4096)
+def _is_copy_button(attrs: str) -> bool:
+    return _COPY.search(attrs) is not None
+
+
+@lru_cache(maxsize=4096)
 def _is_gutter_class(attrs: str) -> bool:
     match = _CLASS.search(attrs)
     names = (match[1] or match[2] or match[3] or "").split() if match else []

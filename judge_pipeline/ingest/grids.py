@@ -123,30 +123,74 @@ def visible_lines(page: Page) -> Iterator[Line]:
     if body is None:
         return
     current: Line | None = None
-    owner = None
-    for node in body.traverse(include_text=True):
-        if node.tag == "br" and current is not None:
-            yield current
-            current = None
-        if node.tag != "-text":
-            continue
-        text = " ".join((node.text_content or "").split())
-        if not text:
-            continue
-        block = _ancestor(node, _BLOCK_TAGS)
-        if _ancestor(node, _NOT_READ, within=12) is not None:
-            continue
-        mine = block.mem_id if block is not None else 0
-        if current is None or mine != owner:
+    owner: Any = None
+    for node, around in _with_surroundings(body):
+        if node.tag == "br":
             if current is not None:
                 yield current
-            current, owner = Line("", [], block.tag if block is not None else "body"), mine
+            current = None
+            continue
+        text = " ".join((node.text_content or "").split())
+        if not text or around.not_read <= _NOT_READ_WITHIN:
+            continue
+        if current is None or around.block is not owner:
+            if current is not None:
+                yield current
+            current, owner = Line("", [], around.block.tag), around.block
         current.text = f"{current.text} {text}".strip()
-        link = _ancestor(node, ("a",), within=8)
-        if link is not None and link.attributes.get("href"):
-            current.links.append((link.attributes["href"], text))
+        if around.link is not None and around.link_distance <= _LINK_WITHIN:
+            current.links.append((around.link, text))
     if current is not None:
         yield current
+
+
+_NOT_READ_WITHIN = 12
+_LINK_WITHIN = 8
+_FAR = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a text stands in: its block, how far up the next of ``_NOT_READ`` and the next link are, and its target."""
+
+    block: Any
+    not_read: int = _FAR
+    link_distance: int = _FAR
+    link: str | None = None
+
+    def inside(self, node: Any) -> _Around:
+        """The same for what stands in ``node``."""
+        tag = node.tag
+        return _Around(
+            node if tag in _BLOCK_TAGS else self.block,
+            1 if tag in _NOT_READ else self.not_read + 1,
+            1 if tag == "a" else self.link_distance + 1,
+            (node.attributes.get("href") or None) if tag == "a" else self.link,
+        )
+
+
+def _with_surroundings(body: Any) -> Iterator[tuple[Any, _Around]]:
+    """Texts and line breaks in order, each with what it stands in; every element is looked at once."""
+    around = _Around(body).inside(body)
+    above: list[tuple[Any, _Around]] = []
+    node = body.child
+    while node is not None:
+        tag = node.tag
+        child = None
+        if tag in ("-text", "br"):
+            yield node, around
+        if tag != "-text":
+            child = node.child
+        if child is not None:
+            above.append((node, around))
+            around = around.inside(node)
+            node = child
+            continue
+        following = node.next
+        while following is None and above:
+            node, around = above.pop()
+            following = node.next
+        node = following
 
 
 def _ancestor(node: Any, tags: tuple[str, ...] | frozenset[str], within: int = 3000) -> Any:
