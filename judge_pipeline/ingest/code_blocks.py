@@ -131,7 +131,18 @@ def _without_inline_markup(inner: str) -> str | None:
 
 def html_decoded(text: str) -> str:
     """The text with its entities decoded once; only those that end in a semicolon, as code is full of ``&``."""
-    return _ENTITY.sub(_decoded_entity, text) if "&" in text else text
+    ampersands = text.count("&")
+    if not ampersands:
+        return text
+    if ampersands == sum(text.count(entity) for entity, _ in _FREQUENT):
+        # Nothing but these: replaced one after the other, the ampersand last, none is decoded twice.
+        for entity, char in _FREQUENT:
+            text = text.replace(entity, char)
+        return text
+    return _ENTITY.sub(_decoded_entity, text)
+
+
+_FREQUENT = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&#x27;", "'"), ("&amp;", "&"))
 
 
 def _decoded_entity(match: re.Match[str]) -> str:

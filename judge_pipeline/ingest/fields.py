@@ -68,6 +68,8 @@ def labelled_parts(text: str) -> list[tuple[FieldName, str]]:
 
     Empty unless the text begins with a known label. A label within a value counts where something stands before it.
     """
+    if ":" not in text and "：" not in text:
+        return []
     label, *pieces = re.split(r"([:：])", text, maxsplit=2 * _MAX_LABELS)
     name = field_of(label.strip(_AROUND)) if pieces and len(label) <= 60 else None
     if name is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge_pipeline.ingest.fields import FieldName, field_of, labelled_parts
 from judge_pipeline.ingest.markup import Page
@@ -20,8 +20,11 @@ _BLOCK_TAGS = frozenset((
 ))  # fmt: skip
 
 
-_NOT_READ = ("select", "option", "button", "form", "nav", "datalist")
+_NOT_READ = frozenset(("select", "option", "button", "nav", "datalist"))
 """What a page offers to choose or to do says nothing about a submission."""
+
+_FORM_WITHIN = 12
+"""Nor does what stands right in a form; but some sites put a form around the whole page."""
 
 
 _PLAIN_TAGS = frozenset(("br", "b", "strong", "i", "em", "sub", "tbody", "tr"))
@@ -82,7 +85,7 @@ def grids_of(page: Page) -> list[Grid]:
         if number >= _MAX_ROWS:
             page.notes.append(f"only the first {_MAX_ROWS} table rows are read")
             break
-        table = _ancestor(row, ("table",))
+        table = _table_around(row)
         cells = [_cell(node) for node in row.iter(include_text=False) if node.tag in ("td", "th")]
         if cells:
             grids.setdefault(table.mem_id if table is not None else 0, Grid([])).rows.append(cells)
@@ -125,81 +128,73 @@ def visible_lines(page: Page) -> Iterator[Line]:
     current: Line | None = None
     owner: Any = None
     for node, around in _with_surroundings(body):
-        if node.tag == "br":
+        if node is None:
             if current is not None:
                 yield current
             current = None
             continue
         text = " ".join((node.text_content or "").split())
-        if not text or around.not_read <= _NOT_READ_WITHIN:
+        if not text:
             continue
         if current is None or around.block is not owner:
             if current is not None:
                 yield current
-            current, owner = Line("", [], around.block.tag), around.block
+            current, owner = Line("", [], around.tag), around.block
         current.text = f"{current.text} {text}".strip()
-        if around.link is not None and around.link_distance <= _LINK_WITHIN:
+        if around.link is not None:
             current.links.append((around.link, text))
     if current is not None:
         yield current
 
 
-_NOT_READ_WITHIN = 12
-_LINK_WITHIN = 8
-_FAR = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """What a text stands in: its block, how far up the next of ``_NOT_READ`` and the next link are, and its target."""
+class _Around(NamedTuple):
+    """What a text stands in: its block and that block's tag, and the target of the link around it."""
 
     block: Any
-    not_read: int = _FAR
-    link_distance: int = _FAR
-    link: str | None = None
+    tag: str
+    link: str | None
 
-    def inside(self, node: Any) -> _Around:
-        """The same for what stands in ``node``."""
-        tag = node.tag
-        return _Around(
-            node if tag in _BLOCK_TAGS else self.block,
-            1 if tag in _NOT_READ else self.not_read + 1,
-            1 if tag == "a" else self.link_distance + 1,
-            (node.attributes.get("href") or None) if tag == "a" else self.link,
-        )
+    def inside(self, node: Any, tag: str) -> _Around:
+        """The same for what stands in ``node``; a block within a link is a part of that link, too."""
+        if tag == "a":
+            return _Around(self.block, self.tag, node.attributes.get("href") or None)
+        return _Around(node, tag, self.link) if tag in _BLOCK_TAGS else self
 
 
 def _with_surroundings(body: Any) -> Iterator[tuple[Any, _Around]]:
-    """Texts and line breaks in order, each with what it stands in; every element is looked at once."""
-    around = _Around(body).inside(body)
-    above: list[tuple[Any, _Around]] = []
+    """Texts in order, each with what it stands in, and None for a line break; every element is looked at once."""
+    around = _Around(body, "body", None)
+    above: list[tuple[Any, _Around, int]] = []
+    form = 0  # how many levels up the next form is; 0: none that matters
     node = body.child
     while node is not None:
         tag = node.tag
         child = None
-        if tag in ("-text", "br"):
-            yield node, around
-        if tag != "-text":
+        if tag == "-text":
+            if not 0 < form <= _FORM_WITHIN:
+                yield node, around
+        elif tag == "br":
+            yield None, around
+        elif tag not in _NOT_READ:
             child = node.child
         if child is not None:
-            above.append((node, around))
-            around = around.inside(node)
+            above.append((node, around, form))
+            around = around.inside(node, tag)
+            form = 1 if tag == "form" else form + (form > 0)
             node = child
             continue
         following = node.next
         while following is None and above:
-            node, around = above.pop()
+            node, around, form = above.pop()
             following = node.next
         node = following
 
 
-def _ancestor(node: Any, tags: tuple[str, ...] | frozenset[str], within: int = 3000) -> Any:
-    parent = node.parent
-    for _ in range(within):
-        if parent is None or parent.tag in tags:
-            return parent
+def _table_around(row: Any) -> Any:
+    parent = row.parent
+    while parent is not None and parent.tag != "table":
         parent = parent.parent
-    return None
+    return parent
 
 
 def _cell(node: Any) -> Cell:
@@ -213,6 +208,10 @@ def _cell(node: Any) -> Cell:
         classes=attributes.get("class", "").split(),
         titles=[attributes["title"]] if attributes.get("title") else [],
     )
+    child = node.child
+    if child is None or (child.tag == "-text" and child.next is None):
+        cell.text = _one_line([] if child is None else [child.text_content or ""])
+        return cell
     texts: list[str] = []
     for inside in node.traverse(include_text=True):
         if inside.tag == "-text":
@@ -221,8 +220,12 @@ def _cell(node: Any) -> Cell:
             _look_inside(cell, inside)
         if len(texts) > _MAX_CELL_CHARS:
             break
-    cell.text = " ".join(" ".join(texts)[: 4 * _MAX_CELL_CHARS].split())[:_MAX_CELL_CHARS]
+    cell.text = _one_line(texts)
     return cell
+
+
+def _one_line(texts: list[str]) -> str:
+    return " ".join(" ".join(texts)[: 4 * _MAX_CELL_CHARS].split())[:_MAX_CELL_CHARS]
 
 
 def _look_inside(cell: Cell, node: Any) -> None:
