@@ -19,6 +19,14 @@ from judge_pipeline.yaml_file import SettingsError, load
 SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*")
 """Contest, preference-set and judge names: they are partition keys, folder names and file names."""
 
+TABLE_COLUMNS = (
+    "participant", "problem_id", "verdict", "language", "submitted_at", "submission_id", "source_code", "source_path",
+)  # fmt: skip
+"""What a table may tell of a submission; ``source_path`` is a file beside the table that holds the source."""
+
+ARCHIVE_FIELDS = ("submission_id", "verdict", "participant", "problem_id", "language")
+"""What the name of a file in a judge's export may tell."""
+
 Split = Literal["train", "val", "test"]
 System = Literal["cocreation", "preference", "criteria"]
 
@@ -240,6 +248,17 @@ class ContestSettings(_Model):
     min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
     verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
     problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")
+    participant_names: dict[str, str] = Field(
+        default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our column -> the column of CSV, TSV, JSON lines and Parquet; usual names need no mention",
+    )
+    archive_names: str = Field(
+        default="{submission_id}_{verdict}_{participant}_{problem_id}",
+        description="Form of the names in a ZIP export, without extension; {other} is passed over",
+    )
 
     @field_validator("time_zone")
     @classmethod
@@ -251,6 +270,26 @@ class ContestSettings(_Model):
                 ZoneInfo(value)
             except (ZoneInfoNotFoundError, ValueError) as error:
                 raise ValueError("is not a time zone; use a name such as Asia/Tokyo or UTC") from error
+        return value
+
+    @field_validator("columns")
+    @classmethod
+    def _our_columns(cls, value: dict[str, str]) -> dict[str, str]:
+        unknown = sorted(value.keys() - set(TABLE_COLUMNS))
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)} is no column of ours; use {', '.join(TABLE_COLUMNS)}")
+        return value
+
+    @field_validator("archive_names")
+    @classmethod
+    def _fields_apart(cls, value: str) -> str:
+        pieces = re.split(r"\{(\w+)\}", value)
+        fields = [name for name in pieces[1::2] if name != "other"]
+        unknown = sorted(set(fields) - set(ARCHIVE_FIELDS))
+        if unknown or not fields or "{" in "".join(pieces[0::2]):
+            raise ValueError(f"must be made of {', '.join('{' + name + '}' for name in (*ARCHIVE_FIELDS, 'other'))}")
+        if len(set(fields)) != len(fields) or not all(pieces[2:-1:2]):
+            raise ValueError("must name each field once, with a separator between any two")
         return value
 
     @field_validator("verdict_words")

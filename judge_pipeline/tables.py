@@ -54,6 +54,7 @@ SUBMISSION_ARTIFACTS = Table(
         Column("source_code", "string", "The submitted source, exactly as the artifact held it", nullable=True),
         Column("source_sha256", "string", "sha256 of the source in UTF-8", nullable=True),
         Column("source_lines", "int", "Lines of the source", nullable=True, low=0),
+        Column("source_path", "string", "File (or archive/file) of the source, where it is not the artifact", True),
         _NOTES,
     ),
     ("path", "row"),

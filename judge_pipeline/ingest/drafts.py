@@ -25,6 +25,7 @@ class Draft:
         reader: which reader reads it.
         row: its row in a list, from 1.
         verdict: the verdict, where the reader knows it from a code of the site's rather than from words.
+        source_path: the file that holds the source, where it is not the artifact itself.
         zone: the zone of times that print none, as the page states it.
     """
 
@@ -38,6 +39,7 @@ class Draft:
     timestamp_raw: str | None = None
     submission_id: str | None = None
     source: str | None = None
+    source_path: str | None = None
     zone: Zone | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -101,6 +103,7 @@ def finish(draft: Draft, decoded: Decoded, path: str, settings: ContestSettings)
         timestamp_raw=_text(draft.timestamp_raw),
         submission_id=_text(draft.submission_id),
         source_code=None if draft.source is None else clean_text(draft.source),
+        source_path=None if draft.source_path is None else clean_text(draft.source_path)[:1000],
         notes=tuple(clean_text(note) for note in dict.fromkeys(notes)),
     )
 

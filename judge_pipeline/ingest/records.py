@@ -44,6 +44,7 @@ class SubmissionRecord:
         timestamp_raw: the time as printed.
         submission_id: the contest site's id.
         source_code: the source exactly as the artifact held it, decoded once.
+        source_path: the file, or the file in an archive, that holds the source where it is not the artifact itself.
         notes: what the reader was unsure of.
     """
 
@@ -59,6 +60,7 @@ class SubmissionRecord:
     timestamp_raw: str | None = None
     submission_id: str | None = None
     source_code: str | None = None
+    source_path: str | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -88,6 +90,7 @@ class SubmissionRecord:
             "source_code": self.source_code,
             "source_sha256": self.source_sha256,
             "source_lines": self.source_lines,
+            "source_path": self.source_path,
             "notes": "; ".join(self.notes) or None,
         }
 

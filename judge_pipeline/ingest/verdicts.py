@@ -118,6 +118,23 @@ def read_verdict(raw: str | None, extra: Mapping[str, str]) -> tuple[str, str | 
     return verdict, _COUNTED_AS.get(" ".join(word))
 
 
+def listed_verdict(words: str, extra: Mapping[str, str]) -> str | None:
+    """The verdict of words that are listed as they stand, without decoration, such as stand in file names.
+
+    Args:
+        words: the words; ``wrong-answer`` and ``wrong_answer`` are "wrong answer".
+        extra: the contest's own words, which go before.
+
+    Returns:
+        None where the words are not listed.
+    """
+    literal = {_literal(word): verdict for word, verdict in extra.items()}
+    if _literal(words) in literal:
+        return literal[_literal(words)]
+    phrase = () if any(char.isdigit() for char in words) else _phrase(words)
+    return {_phrase(word): verdict for word, verdict in extra.items()}.get(phrase) or _table()[0].get(phrase)
+
+
 def _still_judging(shown: str) -> tuple[str, str]:
     """``3/12`` and ``7/31 TLE``: tests done of all tests; what follows is the verdict so far."""
     rest = _phrase(_RATIO.sub("", shown, count=1))

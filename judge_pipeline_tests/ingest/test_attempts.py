@@ -29,7 +29,8 @@ def _artifact(**values: Any) -> dict[str, Any]:
         "verdict": "WA", "verdict_raw": "WA", "language": "C++", "submitted_at": None, "timestamp_raw": None,
         "submission_id": None, "source_code": None,
         "source_sha256": None if source is None else hashlib.sha256(source.encode()).hexdigest(),
-        "source_lines": None if source is None else source.count("\n") + 1, "notes": None,
+        "source_lines": None if source is None else source.count("\n") + 1, "source_path": None,
+        "notes": None,
     } | values  # fmt: skip
 
 
