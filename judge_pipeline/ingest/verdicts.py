@@ -12,51 +12,10 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
+from judge_pipeline.ingest.verdict_words import WORDS
+
 MAX_VERDICT_CHARS = 2000
 """Longer texts are no verdict."""
-
-_WORDS: dict[str, str] = {
-    "AC": """ac; ok; accepted; accept; correct; correct answer; yes; yes accepted; solved; passed; all passed;
-        success; perfect result; 正解; 正答; 正しい; 受理; アクセプト; 合格; ac 正解; 正解 ac; 通过; 答案正确;
-        正确""",
-    "WA": """wa; wrong answer; wronganswer; wrong; incorrect; incorrect answer; not accepted; not correct;
-        failed; no wrong answer; no output; wrong output;
-        rejected; reject; query limit exceeded; qle; 不正解; 誤答; 間違い; 誤り; 答えが違う; 出力が違う;
-        不正解 wa; wa 不正解; 答案错误""",
-    "TLE": """tle; tl; time limit exceeded; time limit exceed; timelimit exceeded; timelimit; time limit;
-        timeout; timed out; time limit error; no time limit exceeded; time exceeded; idleness limit exceeded;
-        ile; 実行時間制限超過; 時間制限超過; 時間超過; タイムアウト; 実行時間超過; 実行時間オーバー; 運行超时;
-        运行超时""",
-    "MLE": """mle; ml; memory limit exceeded; memory limit exceed; memorylimit; memory limit;
-        no memory limit exceeded; メモリ制限超過; メモリ超過; メモリ制限オーバー; メモリ使用量超過; 内存超限""",
-    "RE": """re; rte; runtime error; run time error; runtimeerror; run error; runtime errored; execution error;
-        abnormal termination; crash; crashed; segmentation fault; no runtime error; no run time error; nzec;
-        sigsegv; sigabrt; sigfpe; 実行時エラー; ランタイムエラー; 実行エラー; 异常终止; 运行时错误""",
-    "CE": """ce; compilation error; compile error; compiler error; compilation failed; compile failed;
-        compileerror; compilationerror; compiler errored; no compile error; no compilation error;
-        コンパイルエラー; コンパイル失敗; 编译错误""",
-    "PE": """pe; ape; presentation error; output format error; format error; no presentation error;
-        no output format error; presentation errored; 出力形式エラー; 出力フォーマットエラー;
-        プレゼンテーションエラー; 表示エラー; 出力形式誤り; 格式错误""",
-    "OLE": """ole; output limit exceeded; output limit exceed; output limit; outputlimit; outputlimit exceeded;
-        no output limit exceeded; 出力制限超過; 出力サイズ制限超過; 出力超過; 输出超限""",
-    "IE": """ie; internal error; system error; judge error; judging error; judgement failed; denial of judgement;
-        security violated; security violation; 内部エラー; システムエラー; ジャッジエラー; ジャッジ側エラー;
-        系统错误""",
-    "PARTIAL": """partial; partially accepted; partially correct; partial score; partial points;
-        partially solved; partly accepted; partly correct; partial result; 部分点; 部分正解; 部分的に正解;
-        部分正确""",
-    "SKIPPED": """skipped; ignored; cancelled; canceled; no too late; too late; 無視; スキップ; 対象外; 取り消し;
-        キャンセル; 无效""",
-    "HACKED": """hacked; successfully hacked; challenged; ハック; ハックされました; 撃墜; 被hack""",
-    "PENDING": """wj; wr; pending; waiting; waiting for judging; waiting for judge; waiting for rejudging;
-        waiting for re judging; waiting judge; waiting judging; judging; rejudging; re judging; being judged;
-        not judged; not judged yet; not yet judged; unjudged; to be judged; in queue; queued; queue; queuing;
-        queueing; running; running tests; compiling; testing; in progress; processing; submitted; new; received;
-        started; frozen; pretests passed; ジャッジ待ち; ジャッジ中; リジャッジ待ち; リジャッジ中; 待機中;
-        採点待ち; 採点中; 判定待ち; 判定中; 実行中; 実行待ち; コンパイル中; 未採点; 未判定; 審査中; 審査待ち;
-        処理中; 等待评测; 评测中; 等待中""",
-}
 
 _COUNTED_AS = {
     "ile": "idleness limit exceeded counts as TLE",
@@ -64,6 +23,10 @@ _COUNTED_AS = {
     "no output": "no output counts as WA",
     "rejected": "a rejection without a reason counts as WA",
     "reject": "a rejection without a reason counts as WA",
+    "unaccepted": "a rejection without a reason counts as WA",
+    "il": "idleness limit exceeded counts as TLE",
+    "idleness limit": "idleness limit exceeded counts as TLE",
+    "wall time limit exceeded": "the limit of real time counts as TLE",
     "qle": "query limit exceeded counts as WA",
     "query limit exceeded": "query limit exceeded counts as WA",
     "security violated": "a security violation counts as IE",
@@ -74,7 +37,7 @@ _COUNTED_AS = {
 _LABELS = frozenset((
     "verdict", "result", "status", "judge", "judgement", "judgment", "answer", "final", "the", "is", "was",
     "your", "solution", "submission", "outcome", "結果", "判定", "ステータス", "状態", "ジャッジ結果",
-    "判定結果", "提出結果", "です", "でした", "みなし",
+    "判定結果", "提出結果", "です", "でした", "みなし", "结果", "状态", "вердикт", "результат", "статус", "결과",
 ))  # fmt: skip
 """Words that may stand before or behind a verdict and say nothing about it."""
 
@@ -83,6 +46,9 @@ _NEGATIONS = frozenset((
 ))  # fmt: skip
 
 _RATIO = re.compile(r"^\(?\s*\d{1,6}\s*/\s*\d{1,6}\s*\)?")
+_SHARE = re.compile(r"(?<![\d/.])(\d{1,6}(?:\.\d{1,4})?)\s*/\s*(\d{1,6})(?![\d/])")
+"""Points or tests reached, of all: ``Accepted (60/100)``."""
+
 _TOKEN = re.compile(r"[^\W\d_]+|\d+", re.UNICODE)
 _ASIDE = re.compile(r"[(\[{【〔「『<][^()\[\]{}【】〔〕「」『』<>]*[)\]}】〕」』>]")
 
@@ -115,7 +81,8 @@ def read_verdict(raw: str | None, extra: Mapping[str, str]) -> tuple[str, str | 
     if found is None:
         return "UNKNOWN", f"verdict word {' '.join(raw.split())[:80]!r} is not listed"
     word, verdict = found
-    return verdict, _COUNTED_AS.get(" ".join(word))
+    part = _part_of_all(shown) if verdict == "AC" else None
+    return ("PARTIAL", part) if part else (verdict, _COUNTED_AS.get(" ".join(word)))
 
 
 def listed_verdict(words: str, extra: Mapping[str, str]) -> str | None:
@@ -133,6 +100,13 @@ def listed_verdict(words: str, extra: Mapping[str, str]) -> str | None:
         return literal[_literal(words)]
     phrase = () if any(char.isdigit() for char in words) else _phrase(words)
     return {_phrase(word): verdict for word, verdict in extra.items()}.get(phrase) or _table()[0].get(phrase)
+
+
+def _part_of_all(shown: str) -> str | None:
+    """What to say of an acceptance with fewer points, or tests passed, than there are; None where that is not so."""
+    share = _SHARE.search(shown)
+    fewer = share is not None and float(share[1]) < float(share[2])
+    return f"accepted with {share[1]} of {share[2]} only" if share is not None and fewer else None
 
 
 def _still_judging(shown: str) -> tuple[str, str]:
@@ -172,7 +146,7 @@ def _by_script(token: str) -> list[str]:
 @lru_cache(maxsize=1)
 def _table() -> tuple[dict[tuple[str, ...], str], int]:
     """Phrase -> verdict, and the length of the longest phrase."""
-    table = {_phrase(word): verdict for verdict, words in _WORDS.items() for word in words.split(";")}
+    table = {_phrase(word): verdict for verdict, words in WORDS.items() for word in words.split(";")}
     return table, max(map(len, table))
 
 

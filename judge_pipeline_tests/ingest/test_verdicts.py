@@ -33,13 +33,41 @@ _MEANT = {
                 "ジャッジ待ち...", "ジャッジ中", "waiting..", "Running on test 5", "Pending", "Compiling...",
                 "待機中", "Queued",
                 "Not judged yet", "Judging (AC so far)", "判定中", "Pretests passed"],
-    "UNKNOWN": ["NG", "-", "?", "100", "Happy New Year!", "正解者", "Acceptable", "ACM", "none", "unaccepted",
+    "UNKNOWN": ["NG", "-", "?", "100", "Happy New Year!", "正解者", "Acceptable", "ACM", "none",
     "Accept/Reject",
                 "不明", "完全に不正解ではない", "<script>", "Expected: Accepted", "AC × 5, WA × 2"],
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("verdict", "raw"), [(v, raw) for v, raws in _MEANT.items() for raw in raws])
+_MEANT_ELSEWHERE = {
+    "AC": ["Полное решение", "Зачтено/Принято", "Принято", "通过", "回答正确", "答案正確", "맞았습니다!!", "정답",
+           "Accepted (100/100)", "Accepted (7/7)", "All tests passed", "AC: Accepted"],
+    "WA": ["Неправильный ответ на тесте 5", "Неверный ответ", "解答错误", "答案错误", "틀렸습니다 (23%)", "오답",
+           "Unaccepted", "Output isn't correct", "Wrong answer on pretest 2", "Wrong Answer [Main test #3]",
+           "Failed System Test"],
+    "TLE": ["Превышено ограничение времени на тесте 8", "Превышен предел времени", "超出时间限制", "시간 초과",
+            "Idleness limit exceeded on test 1", "Terminated due to timeout", "CPU time limit exceeded"],
+    "MLE": ["Превышено ограничение памяти", "超出内存限制", "空间超限", "메모리 초과"],
+    "RE": ["Ошибка во время выполнения", "Ошибка исполнения на тесте 6", "运行错误", "런타임 에러 (Segfault)",
+           "Runtime Error (SIGSEGV)", "Restricted Function", "Non-zero exit code", "Segmentation Fault"],
+    "CE": ["Ошибка компиляции", "编译出错", "컴파일 에러"],
+    "PE": ["Нарушение формата вывода", "Ошибка представления", "格式错误", "출력 형식이 잘못되었습니다"],
+    "OLE": ["Output Limit", "输出超限", "출력 초과"],
+    "IE": ["Denial of judgement", "Judgment failed", "Can't be judged", "Checker error", "Ошибка проверки"],
+    "PARTIAL": ["Accepted (60/100)", "AC 3/10", "Частичное решение: 40 баллов", "부분 점수", "部分通过"],
+    "SKIPPED": ["Пропущено", "跳过", "Disqualified"],
+    "HACKED": ["Взломано", "Challenge Succeeded"],
+    "PENDING": ["Выполняется на тесте 3", "В очереди", "正在评测", "채점 중 (45%)", "기다리는 중", "In judge queue",
+                "Running & Judging", "ジャッジ中 3/40", "12/20 AC"],
+    "UNKNOWN": ["Не полное решение", "不通过", "未通过", "안 맞았습니다", "Непринято", "Perhaps accepted", "AC/WA",
+                "Not attempted", "622", "N/A"],
+}  # fmt: skip
+"""Judges of other countries, and the big ones' rarer words."""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "raw"), [(v, raw) for table in (_MEANT, _MEANT_ELSEWHERE) for v, raws in table.items() for raw in raws]
+)
 def test_words_mean_their_verdict(verdict: str, raw: str) -> None:
     assert read_verdict(raw, {})[0] == verdict
 
@@ -53,6 +81,11 @@ def test_verdict_so_far_is_a_note_and_never_the_verdict() -> None:
     assert verdict == "PENDING"
     assert note is not None
     assert "so far TLE" in note
+
+
+def test_an_acceptance_in_part_says_how_far() -> None:
+    assert read_verdict("Accepted (60/100)", {}) == ("PARTIAL", "accepted with 60 of 100 only")
+    assert read_verdict("Accepted 2026/03/01", {}) == ("AC", None)
 
 
 def test_unlisted_word_is_kept_in_the_note() -> None:

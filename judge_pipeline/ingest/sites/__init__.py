@@ -13,6 +13,6 @@ from judge_pipeline.ingest.markup import Page
 
 def site_of(page: Page) -> ModuleType | None:
     """The module that recognises the page; None where none does."""
-    from judge_pipeline.ingest.sites import atcoder, codeforces, leetcode, spoj
+    from judge_pipeline.ingest.sites import atcoder, codeforces, kattis, leetcode, spoj
 
-    return next((site for site in (codeforces, atcoder, leetcode, spoj) if site.recognises(page)), None)
+    return next((site for site in (codeforces, atcoder, leetcode, spoj, kattis) if site.recognises(page)), None)

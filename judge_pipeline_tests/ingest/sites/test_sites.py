@@ -204,3 +204,53 @@ def test_leetcode_source_is_only_in_a_script() -> None:
 def _utf16(char: str) -> list[int]:
     data = char.encode("utf-16-be")
     return [int.from_bytes(data[i : i + 2], "big") for i in range(0, len(data), 2)]
+
+
+# --- Kattis ---
+
+_KATTIS_ROW = """<tr data-submission-id="{id}"><td data-type="plagiarism"></td>{more}
+<td data-type="status" style="x"><div class="status is-status-x"><i class="fas status-icon"></i><span>{status}</span>
+</div></td><td data-type="cpu"><span>0.07&nbsp;s</span></td><td data-type="lang">{lang}</td>
+<td data-type="testcases"><div class="horizontal_item">{tests}</div></td></tr>
+<tr class="testcases-row"><td></td><td colspan="6"><div class="status testcase"><i title="Test case 1/9: Accepted"></i>
+<i title="Test case 2/9: Wrong Answer"></i></div></td></tr>
+"""
+
+
+def _kattis_row(id: int, status: str, more: str = "", tests: str = "2/9", lang: str = "Python 3") -> str:
+    return _KATTIS_ROW.format(id=id, status=status, more=more, tests=tests, lang=lang)
+
+
+def test_kattis_list_of_a_user_without_its_table() -> None:
+    more = (
+        '<td data-type="time">2026-03-01 12:34:56</td><td data-type="problem"><a href="/problems/hops">Hops!</a></td>'
+    )
+    rows = [("Accepted\n   (100)", "AC"), ("Wrong Answer", "WA"), ("Run Time Error", "RE"), ("Running", "PENDING"),
+            ("Judged by hand", "UNKNOWN")]  # fmt: skip
+    records = _read("\n".join(_kattis_row(500 + i, status, more) for i, (status, _) in enumerate(rows)))
+    assert [record.verdict for record in records] == [verdict for _, verdict in rows]
+    assert [record.row for record in records] == [1, 2, 3, 4, 5]
+    first = records[0]
+    assert (first.reader, first.submission_id, first.problem_id) == ("kattis", "500", "hops")
+    assert (first.verdict_raw, first.language) == ("Accepted (100)", "Python 3")
+    assert (first.timestamp_raw, first.submitted_at) == ("2026-03-01 12:34:56", None)
+
+
+def test_kattis_list_on_a_problems_page() -> None:
+    page = (
+        "<!DOCTYPE html><html><head><title>Hops – Kattis</title></head><body><pre>3 4\n</pre>"
+        '<span>My Submissions</span><a href="/users/alice-1/submissions/hops">Show</a>'
+        '<table id="submissions"><thead><tr><th> </th><th>Judgement</th><th>Runtime</th><th>Language</th></tr></thead>'
+        f"<tbody>{_kattis_row(7001, 'Time Limit Exceeded', lang='C++')}</tbody></table></body></html>"
+    )
+    (record,) = _read(page)
+    assert (record.problem_id, record.participant, record.submission_id) == ("hops", "alice-1", "7001")
+    assert (record.verdict, record.language, record.source_code) == ("TLE", "C++", None)
+
+
+def test_kattis_source_goes_to_the_only_submission() -> None:
+    source = f'<pre class="source-highlight">{html.escape(_CODE)}</pre>'
+    (record,) = _read(f"<html><body><table>{_kattis_row(8, 'Wrong Answer')}</table>{source}</body></html>")
+    assert (record.row, record.source_code, record.verdict) == (None, _CODE, "WA")
+    two = _read(f"<html><body><table>{_kattis_row(8, 'WA')}{_kattis_row(9, 'AC')}</table>{source}</body></html>")
+    assert [(record.submission_id, record.source_code) for record in two] == [("8", None), ("9", None)]
