@@ -30,6 +30,8 @@ def report(contest: str, out: Path | None) -> int:
         )
     with open_instance(workspace) as instance:
         outcome = run_job(build_definitions(workspace), instance, REPORT_CONTEST, contest)
+    for line in outcome.failed_checks:
+        click.echo(f"! {line}", err=True)
     if outcome.error is not None:
         click.echo(f"Error: contest {contest}: {outcome.error}", err=True)
         return 1

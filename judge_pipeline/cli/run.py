@@ -81,9 +81,9 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
     with open_instance(workspace) as instance:
         console.print(f"[bold]Reading[/bold] {escape(contest)}")
         outcome = run_job(definitions, instance, READ_CONTEST, contest)
+        _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
-        _print_checks(console, outcome.failed_checks)
         plans, without_plan = _plans(workspace, contest, judges)
         console.print(_plan_table(plans))
         if dry_run:
@@ -101,9 +101,9 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
                 _failed(console, f"judge {judge}", outcome.error)
         console.print("[bold]Measuring[/bold]")
         outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
+        _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
-        _print_checks(console, outcome.failed_checks)
     _print_result(console, workspace, contest)
     if failed:
         console.print(f"[red]Failed:[/red] {', '.join(failed)}. What was answered is kept; run again to go on.")

@@ -29,7 +29,12 @@ class JobOutcome:
 def run_job(
     definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, contest: str, judge: str | None = None
 ) -> JobOutcome:
-    """Run a job for a contest, or for a contest and judge, in this process."""
+    """Run a job for a contest, or for a contest and judge, in this process.
+
+    Raises:
+        KeyboardInterrupt: the process was told to stop (Ctrl-C, SIGTERM) while the job ran. Dagster makes it a failure
+            of the step; it is meant for the whole command.
+    """
     key = contest if judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
     result = definitions.resolve_job_def(job).execute_in_process(
         instance=instance,
@@ -38,7 +43,14 @@ def run_job(
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         tags={"judge_pipeline/started_by": "command line"},
     )
+    if _interrupted(result):
+        raise KeyboardInterrupt
     return JobOutcome(result.run_id, None if result.success else _why(result), _failed_checks(result))
+
+
+def _interrupted(result: dg.ExecuteInProcessResult) -> bool:
+    failed = [event.step_failure_data.error for event in result.all_events if event.is_step_failure]
+    return any(e is not None and e.cls_name == dg.DagsterExecutionInterruptedError.__name__ for e in failed)
 
 
 def _why(result: dg.ExecuteInProcessResult) -> str:

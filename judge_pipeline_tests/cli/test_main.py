@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from judge_pipeline.cli.main import main
+from judge_pipeline.cocreation import requests
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ATTEMPTS
@@ -217,3 +218,26 @@ def test_configuration_that_cannot_be_read_is_not_replaced_by_another(
     code, _, err = shell("run", "data/contests/mini", "--dry-run")
     assert code == 1
     assert file.name in err and "no such file" in err
+
+
+def test_report_tells_of_a_judge_that_is_stale(shell: Shell, mini: MiniContest) -> None:
+    shell("run", "data/contests/mini", "--dry-run")
+    record(mini, "sharp")
+    assert shell("run", "data/contests/mini", "--judges", "sharp,text")[0] == 0
+    (mini.folder / "recorded" / "sharp.jsonl").unlink()
+    code, out, err = shell("report", "mini")
+    assert code == 0 and out.strip().endswith(".html")
+    assert "none_stale: sharp: what it answers cannot be told any more" in err and "sharp.jsonl" in err
+    assert "text" not in err
+
+
+def test_a_check_that_stops_the_run_says_what_it_found(
+    shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = requests.judge_requests
+    monkeypatch.setattr(requests, "judge_requests", lambda *tables, **settings: build(*tables, **settings).iloc[1:])
+    code, out, err = shell("run", "data/contests/mini", "--judges", "text")
+    assert code == 1
+    assert "judge_requests: joins_complete" in err
+    assert "joins_complete: attempt" in out and "has no request" in out
+    assert not (mini.home / "var" / "tables" / "judge_outputs").exists(), "no judge is asked"
