@@ -21,6 +21,7 @@ _COMMANDS = {
     "ui": ("judge_pipeline.cli.ui", "ui"),
     "init": ("judge_pipeline.cli.init", "init"),
     "status": ("judge_pipeline.cli.status", "status"),
+    "explain": ("judge_pipeline.cli.explain", "explain"),
     "report": ("judge_pipeline.cli.report", "report"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
@@ -53,6 +54,7 @@ def cli() -> None:
       judge-pipeline run CONTEST_DIR --dry-run   what would be asked of which judge, and its price
       judge-pipeline run CONTEST_DIR         from raw files to the report
       judge-pipeline ui                      the same graph in the Dagster UI
+      judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used
 
     \b
     With what you already have

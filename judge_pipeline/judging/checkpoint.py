@@ -240,6 +240,17 @@ class Checkpoint:
         with self._connect() as connection:
             return [dict(row) for row in connection.execute(query.order_by(CALLS.c.call_id)).mappings()]
 
+    def hashes_of(self, judge: str, attempt_id: str) -> list[str]:
+        """The request hashes for which the judge was called on behalf of the attempt, the latest first."""
+        query = (
+            sa.select(CALLS.c.request_hash)
+            .where(CALLS.c.attempt_id == attempt_id, CALLS.c.judge == judge)
+            .group_by(CALLS.c.request_hash)
+            .order_by(sa.func.max(CALLS.c.call_id).desc())
+        )
+        with self._connect() as connection:
+            return list(connection.execute(query).scalars())
+
     def request(self, request_hash: str) -> StoredRequest | None:
         """The components of a hash; None where it was never asked."""
         query = sa.select(

@@ -21,17 +21,16 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress, Task
 from judge_pipeline.judging.backends.base import AskedBackend
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.limits import Timing
-from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
+from judge_pipeline.judging.prepared import AskedSettings, Prepared, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
-AskedSettings = LitellmJudge | EmbeddedJudge
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
 """Columns of the table of failures."""
@@ -167,69 +166,6 @@ def _baseline(
         for prediction in predict_baseline(settings, requests, scope, context.training, context.seed)
     ]
     return JudgingResult(judge, _outputs(rows), _failures([]), len(scope))
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The requests of a judge that is asked call by call.
-
-    Attributes:
-        judge: its name.
-        template: its prompt.
-        make_call: messages -> call.
-        requests: attempt_id -> the request as a mapping, in the order of the table.
-        hash_of: attempt_id -> request hash.
-        first_of: request hash -> the first attempt that has it (equal requests are asked once).
-    """
-
-    judge: str
-    template: PromptTemplate
-    make_call: Callable[[tuple[Message, ...]], Call]
-    requests: Mapping[str, Mapping[str, Any]]
-    hash_of: Mapping[str, str]
-    first_of: Mapping[str, str]
-
-    def task(self, hash_: str) -> Task:
-        """The task to get the answer of one hash."""
-        attempt_id = self.first_of[hash_]
-        return Task(attempt_id, hash_, lambda: self._build(attempt_id, hash_))
-
-    def _build(self, attempt_id: str, hash_: str) -> tuple[Call, StoredRequest]:
-        call = self.make_call(self.template.render(self.requests[attempt_id]))
-        stored = StoredRequest(hash_, self.template.name, self.template.sha256, canonical_json(call.components()))
-        return call, stored
-
-
-def prepare(judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path) -> Prepared:
-    """Render and hash every request in scope. No provider's code is loaded.
-
-    Raises:
-        JudgingError: the prompt template is missing or wrong.
-    """
-    template = PromptTemplate.load(prompts_dir, settings.prompt)
-    if isinstance(settings, EmbeddedJudge):
-        from judge_pipeline.judging.backends.embedded_backend import embedded_call as make
-        from judge_pipeline.judging.backends.embedded_backend import shorten
-
-        requests = [shorten(settings, row) for row in _mappings(scope)]
-        make_call: Callable[[tuple[Message, ...]], Call] = lambda messages: make(settings, messages)  # noqa: E731
-    else:
-        from judge_pipeline.judging.backends.litellm_backend import litellm_call
-
-        requests = _mappings(scope)
-        make_call = lambda messages: litellm_call(settings, messages)  # noqa: E731
-    hash_of: dict[str, str] = {}
-    first_of: dict[str, str] = {}
-    for row in requests:
-        hash_ = request_hash(make_call(template.render(row)))
-        hash_of[row["attempt_id"]] = hash_
-        first_of.setdefault(hash_, row["attempt_id"])
-    return Prepared(judge, template, make_call, {row["attempt_id"]: row for row in requests}, hash_of, first_of)
-
-
-def _mappings(scope: pd.DataFrame) -> list[dict[str, Any]]:
-    rows = scope.astype("object").where(scope.notna(), None).to_dict("records")
-    return [{str(key): value for key, value in row.items()} for row in rows]
 
 
 def _asked(

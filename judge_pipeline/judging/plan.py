@@ -13,7 +13,8 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.engine import Prepared, Settings, prepare
+from judge_pipeline.judging.engine import Settings
+from judge_pipeline.judging.prepared import Prepared, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
 

@@ -417,7 +417,7 @@ def test_after_kill_9_no_stored_answer_is_asked_again_and_a_finished_run_loads_n
 def _answered(
     checkpoint: Checkpoint, settings: LitellmJudge, requests: pd.DataFrame, context: JudgingContext, i: int
 ) -> bool:
-    from judge_pipeline.judging.engine import prepare
+    from judge_pipeline.judging.prepared import prepare
 
     prepared = prepare("loopback", settings, requests.iloc[[i]], context.prompts_dir)
     return bool(checkpoint.answered("loopback", prepared.first_of))

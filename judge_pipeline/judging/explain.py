@@ -1,0 +1,197 @@
+"""Why a judge was or was not asked again about an attempt, from the rows of the checkpoint alone. Nothing is asked."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment, StoredRequest
+from judge_pipeline.judging.request import Message
+
+_DIFF_LINES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One component of the request hash that differs between a stored request and today's.
+
+    Attributes:
+        component: which: model, base_url, parameters.NAME, messages.ROLE, schema, send_schema, repeat.
+        then: its value in the stored request; None where it had none. For messages the lines that changed.
+        now: the same of today's request.
+    """
+
+    component: str
+    then: Any
+    now: Any
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierRequest:
+    """A request that was asked about the attempt before and is not today's.
+
+    Attributes:
+        request_hash: its hash.
+        answered: whether an answer to it is stored.
+        template: the prompt template it was rendered from, and its version (first 12 digits of its sha256).
+        changes: what differs from today's request.
+    """
+
+    request_hash: str
+    answered: bool
+    template: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What the checkpoint knows of one judge and one attempt.
+
+    Attributes:
+        judge: the judge.
+        attempt_id: the attempt.
+        request_hash: today's hash; None where the attempt is not in the judge's scope.
+        state: answered, failed (asked, without an answer) or never asked.
+        why: the state in words, and what the next run will do.
+        messages: today's prompt, exactly as it would be sent.
+        parameters: today's model, base URL and parameters.
+        asked_for: the attempt for which today's request was asked; another one where both have equal requests.
+        earlier: other requests that were asked about the attempt, the latest first.
+        tries: every row of ``calls`` for today's request and the earlier ones, in the order in which they were made.
+        answer: the stored answer to today's request; None where there is none.
+        repair: how that answer was repaired.
+    """
+
+    judge: str
+    attempt_id: str
+    request_hash: str | None
+    state: str
+    why: str
+    messages: tuple[Message, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    asked_for: str | None = None
+    earlier: tuple[EarlierRequest, ...] = ()
+    tries: tuple[Mapping[str, Any], ...] = ()
+    answer: Mapping[str, Any] | None = None
+    repair: str | None = None
+
+
+def explain(
+    judge: str, attempt_id: str, now: StoredRequest | None, messages: Sequence[Message], checkpoint: Checkpoint
+) -> Explanation:
+    """What is stored of the judge and the attempt, held against what would be asked today.
+
+    Args:
+        judge: the judge's name.
+        attempt_id: the attempt.
+        now: today's request, as the checkpoint would keep it; None where the attempt is outside the judge's scope.
+        messages: today's rendered messages.
+        checkpoint: the store.
+
+    Raises:
+        JudgingError: the checkpoint cannot be read.
+    """
+    today = now.request_hash if now else None
+    others = [hash_ for hash_ in checkpoint.hashes_of(judge, attempt_id) if hash_ != today]
+    stored = checkpoint.answered(judge, [*others, *([today] if today else [])])
+    earlier = tuple(_earlier(hash_, hash_ in stored, checkpoint.request(hash_), now) for hash_ in others)
+    tries = [row for hash_ in [*others, *([today] if today else [])] for row in checkpoint.calls(judge, hash_)]
+    answer = stored.get(today) if today else None
+    state, why = _state(now, answer, [row for row in tries if row["request_hash"] == today], earlier)
+    components = json.loads(now.components) if now else {}
+    return Explanation(
+        judge,
+        attempt_id,
+        today,
+        state,
+        why,
+        tuple(messages),
+        {name: value for name, value in components.items() if name not in ("messages", "schema")},
+        _asked_for(answer, tries, today),
+        earlier,
+        tuple(sorted(tries, key=lambda row: int(row["call_id"]))),
+        answer.answer if answer else None,
+        answer.repair if answer else None,
+    )
+
+
+def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Change, ...]:
+    """The components (``Call.components()``) that differ between two requests, one entry each."""
+    found = []
+    for name in sorted({*then, *now}):
+        old, new = then.get(name), now.get(name)
+        if old == new:
+            continue
+        if name == "messages":
+            found += _changed_messages(old or [], new or [])
+        elif name == "parameters":
+            found += [
+                Change(f"parameters.{key}", (old or {}).get(key), (new or {}).get(key))
+                for key in sorted({*(old or {}), *(new or {})})
+                if (old or {}).get(key) != (new or {}).get(key)
+            ]
+        else:
+            found.append(Change(name, old, new))
+    return tuple(found)
+
+
+def _changed_messages(then: Sequence[Mapping[str, str]], now: Sequence[Mapping[str, str]]) -> list[Change]:
+    found = []
+    for place in range(max(len(then), len(now))):
+        old = then[place] if place < len(then) else {}
+        new = now[place] if place < len(now) else {}
+        if old != new:
+            removed, added = _lines_apart(old.get("content", ""), new.get("content", ""))
+            found.append(Change(f"messages.{new.get('role') or old.get('role')}", removed, added))
+    return found
+
+
+def _lines_apart(then: str, now: str) -> tuple[str, str]:
+    """The lines that only one of two texts has, in order; long differences lose their tail, and say so."""
+    lines = list(difflib.ndiff(then.splitlines(), now.splitlines()))
+    return _only(lines, "- "), _only(lines, "+ ")
+
+
+def _only(lines: Sequence[str], mark: str) -> str:
+    own = [line[2:] for line in lines if line.startswith(mark)]
+    more = [f"... and {len(own) - _DIFF_LINES} more lines"] if len(own) > _DIFF_LINES else []
+    return "\n".join([*own[:_DIFF_LINES], *more])
+
+
+def _earlier(hash_: str, answered: bool, stored: StoredRequest | None, now: StoredRequest | None) -> EarlierRequest:
+    if stored is None:
+        return EarlierRequest(hash_, answered, "unknown", ())
+    differing = changes(json.loads(stored.components), json.loads(now.components)) if now else ()
+    return EarlierRequest(hash_, answered, f"{stored.template} {stored.template_sha256[:12]}", differing)
+
+
+def _asked_for(answer: StoredJudgment | None, tries: Sequence[Mapping[str, Any]], today: str | None) -> str | None:
+    if answer is not None:
+        return answer.attempt_id
+    return next((str(row["attempt_id"]) for row in tries if row["request_hash"] == today), None)
+
+
+def _state(
+    now: StoredRequest | None,
+    answer: StoredJudgment | None,
+    tries: Sequence[Mapping[str, Any]],
+    earlier: Sequence[EarlierRequest],
+) -> tuple[str, str]:
+    if now is None:
+        return "not in scope", "the attempt is not in the judge's scope, so it is not asked about"
+    if answer is not None:
+        return "answered", "an answer to exactly this request is stored, so it is not asked again"
+    if tries:
+        last = tries[-1]
+        return "failed", (
+            f"asked {len(tries)} time(s) without a valid answer (the last: {last['error_class']}); failures are never "
+            "kept as answers, so the next run asks again"
+        )
+    if not earlier:
+        return "never asked", "nothing was ever asked about this attempt, so the next run asks"
+    latest = earlier[0]
+    names = ", ".join(change.component for change in latest.changes) or "components that were not kept"
+    return "never asked", f"since it was last asked about, {names} changed; that is another request: the next run asks"
