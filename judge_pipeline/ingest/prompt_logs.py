@@ -83,6 +83,7 @@ _TEXTS: tuple[tuple[str, Callable[[str], list[Chat] | None]], ...] = (
     (ellmer.NAME, ellmer.chats_of_text),
     (prompt_list.NAME, prompt_list.chats_of_text),
     (role_headings.NAME, role_headings.chats_of_text),
+    (prompt_list.LABELLED_NAME, prompt_list.labelled_chats_of_text),
     (prompt_bullets.NAME, prompt_bullets.chats_of_text),
     (unmarked.NAME, unmarked.chats_of_text),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from judge_pipeline.ingest.chat_formats.chat import Chat, Turn, lines_of
 from judge_pipeline.ingest.chat_formats.fences import fenced
@@ -15,15 +16,25 @@ _ABOVE = re.compile(
     re.IGNORECASE,
 )
 _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s+(\S.*)")
+_NUMBERED = re.compile(r"\s{0,3}(\d{1,4})[.)]\s+(\S.*)")
+_QUOTED = re.compile(r"[\"\u201d」』]\s*$")
 _QUOTES = (('"', '"'), ("\u201c", "\u201d"), ("「", "」"), ("『", "』"), ("`", "`"), ("'", "'"))
 
 
 def chats_of_text(text: str) -> list[Chat] | None:
-    """The prompts in the order of the file; None if there is no such list. Quotation marks around an item go."""
-    if not re.search("prompt|プロンプト|提示", text, re.IGNORECASE):
-        return None
+    """The prompts in the order of the file; None if there is no such list.
+
+    Without such a title, numbered items in quotation marks are taken, where the numbers go on through the file.
+    Quotation marks around an item go."""
     lines = lines_of(text)
     masked = fenced(lines)
+    said = _under_titles(lines, masked) or _quoted_items(lines, masked)
+    turns = [Turn("user", _bare(text), None, ("a list item in a report",)) for text in said]
+    return [Chat(tuple(turns))] if turns else None
+
+
+def _under_titles(lines: Sequence[str], masked: Sequence[bool]) -> list[str]:
+    """The items of lists under titles that say prompts."""
     prompts: list[list[str]] = []
     listing = False
     for line, in_code in zip(lines, masked, strict=True):
@@ -34,8 +45,15 @@ def chats_of_text(text: str) -> list[Chat] | None:
             prompts[-1].append(line.strip())
         elif line.strip():
             listing = not in_code and item is None and len(line) <= 120 and _ABOVE.fullmatch(line) is not None
-    turns = [Turn("user", _bare("\n".join(prompt)), None, ("a list item in a report",)) for prompt in prompts]
-    return [Chat(tuple(turns))] if turns else None
+    return ["\n".join(prompt) for prompt in prompts]
+
+
+def _quoted_items(lines: Sequence[str], masked: Sequence[bool]) -> list[str]:
+    """The items of numbered lists that go on through a report, nearly all of them in quotation marks; else none."""
+    items = [m for line, code in zip(lines, masked, strict=True) if not code and (m := _NUMBERED.fullmatch(line))]
+    quoted = sum(_QUOTED.search(item[2]) is not None for item in items)
+    counts_on = [int(item[1]) for item in items] == list(range(1, len(items) + 1))
+    return [item[2] for item in items] if counts_on and quoted >= max(2, 0.8 * len(items)) else []
 
 
 def _bare(text: str) -> str:

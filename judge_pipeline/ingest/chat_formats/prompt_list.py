@@ -11,6 +11,8 @@ from judge_pipeline.ingest.chat_formats.role_words import speaker_of
 
 NAME = "numbered list of prompts"
 
+LABELLED_NAME = "prompts under bold labels"
+
 _HEAD = re.compile(
     r"\s{0,3}(#{1,6})\s*\**\s*(?:User |My |AI )?(?:Prompt|プロンプト|提示词|提示|指示)"
     r"[\s#\uff03]*(?:No\.?\s*)?\d{1,4}\b.{0,300}",
@@ -18,8 +20,22 @@ _HEAD = re.compile(
 )
 _HEADING = re.compile(r"\s{0,3}(#{1,6})([^#].{0,300})")
 _LABEL = re.compile(r"\s{0,3}(?:[-*]\s+)?\*\*([^*\n]{1,80})\*\*(.*)")
-_PROMPT_WORDS = ("prompt", "プロンプト", "提示", "指示", "入力")
-_ANSWER_WORDS = ("response", "answer", "reply", "output", "回答", "応答", "返答", "回复", "輸出")
+_PROMPT_WORDS = ("prompt", "プロンプト", "提示", "指示", "入力", "프롬프트")
+_ANSWER_WORDS = (
+    "response",
+    "answer",
+    "reply",
+    "output",
+    "回答",
+    "応答",
+    "返答",
+    "回复",
+    "輸出",
+    "输出",
+    "出力",
+    "답변",
+    "응답",
+)
 _SUMMARY_WORDS = ("summary", "概要", "要約", "总结", "摘要", "evaluation", "analysis", "評価")
 
 
@@ -39,10 +55,43 @@ def chats_of_text(text: str) -> list[Chat] | None:
         return None
     turns: list[Turn] = []
     ends = _ends(headings, len(lines))
-    for start in starts:
+    for start, following in zip(starts, [*starts[1:], len(lines)], strict=True):
         end = ends[start]
+        if _awaits_answer(lines[start + 1 : end], masked[start + 1 : end]):
+            end = following  # the answer brings headings of its own
         turns.extend(_section(lines[start + 1 : end], masked[start + 1 : end], lines[start]))
     return [Chat(tuple(turns))]
+
+
+def labelled_chats_of_text(text: str) -> list[Chat] | None:
+    """The prompts of a log that has each under a bold label ("**My prompt**:"), whatever its headings are called.
+
+    None if there are not at least two such labels. Templates that nobody filled in are no prompts.
+    """
+    if "**" not in text or not any(word in text.lower() for word in _PROMPT_WORDS):
+        return None
+    lines = lines_of(text)
+    masked = fenced(lines)
+    bold = {
+        plain_label(m[1])
+        for line, code in zip(lines, masked, strict=True)
+        if not code and (m := _LABEL.fullmatch(line))
+    }
+    parts = [(label, body) for label, body in _labelled_parts(lines, masked) if label in bold]
+    if sum(_is(label, _PROMPT_WORDS) for label, _ in parts) < 2:
+        return None
+    turns: list[Turn] = []
+    for label, body in parts:
+        said = _unfenced(body).strip("\n") if _is(label, (*_PROMPT_WORDS, *_ANSWER_WORDS)) else ""
+        if said.strip():
+            turns.append(Turn("user" if _is(label, _PROMPT_WORDS) else "assistant", said))
+    return [Chat(tuple(turns))]
+
+
+def _awaits_answer(lines: Sequence[str], masked: Sequence[bool]) -> bool:
+    """Whether a section ends right behind a label that announces an answer."""
+    label, body = _labelled_parts(lines, masked)[-1]
+    return _is(label, _ANSWER_WORDS) and not body
 
 
 def _ends(headings: Sequence[tuple[int, re.Match[str]]], n_lines: int) -> dict[int, int]:
@@ -74,16 +123,25 @@ def _section(lines: Sequence[str], masked: Sequence[bool], head: str) -> list[Tu
 
 
 def _labelled_parts(lines: Sequence[str], masked: Sequence[bool]) -> list[tuple[str, str]]:
-    """The section cut at its bold labels: (label in comparable form, text), the text before the first under ''."""
+    """The section cut at its bold labels: (label in comparable form, text), the text before the first under ''.
+
+    An answer that begins with a heading brings its own structure, and goes on to the end.
+    """
     parts: list[tuple[str, list[str]]] = [("", [])]
+    whole = False
     for line, in_code in zip(lines, masked, strict=True):
-        label = None if in_code else _LABEL.fullmatch(line) or _HEADING.fullmatch(line)
-        if label:
+        label = None if in_code or whole else _LABEL.fullmatch(line) or _HEADING.fullmatch(line)
+        whole = whole or (label is not None and label.re is _HEADING and _announces_answer(*parts[-1]))
+        if label and not whole:
             rest = label[2].strip().lstrip(":\uff1a").strip() if label.re is _LABEL else ""
             parts.append((plain_label(label[1] if label.re is _LABEL else label[2]), [rest]))
         else:
             parts[-1][1].append(line)
     return [(label, block_text(body)) for label, body in parts]
+
+
+def _announces_answer(label: str, body: Sequence[str]) -> bool:
+    return _is(label, _ANSWER_WORDS) and not any(line.strip() for line in body)
 
 
 def _is(label: str, words: Sequence[str]) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from judge_pipeline.ingest.chat_formats.chat import Chat, Role, Turn, block_text, instant_of, lines_of
+from judge_pipeline.ingest.chat_formats.chat import NOT_TYPED, Chat, Role, Turn, block_text, instant_of, lines_of
+from judge_pipeline.ingest.chat_formats.claude_code import is_client_text
 from judge_pipeline.ingest.chat_formats.fences import fenced
 from judge_pipeline.ingest.chat_formats.role_words import QUESTION_WORDS, Speaker, speaker_of, split_label
 
@@ -202,7 +203,8 @@ def _turns(head: Head, body: str, one_sided: bool) -> list[Turn]:
     # "Prompt 3: sorting" is a numbered title over its text; "User: hello" begins what was said.
     if head.style == "heading" and head.speaker.strength == "weak" and body:
         return [Turn(role, body, head.at)]
-    return [Turn(role, block_text([rest, *lines_of(body)]) if rest else body, head.at)]
+    text = block_text([rest, *lines_of(body)]) if rest else body
+    return [Turn(role, text, head.at, (NOT_TYPED,) if role == "user" and is_client_text(text) else ())]
 
 
 def _unquoted(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The words by which people and tools mark who speaks, in English, Chinese and Japanese."""
+"""The words by which people and tools mark who speaks, in English, Chinese, Japanese, Korean and Russian."""
 
 from __future__ import annotations
 
@@ -15,22 +15,25 @@ _STRONG: dict[Role, str] = {
         用户; 用戶; 使用者; 我; 你; 你说; 您说; 您; 人类; 提问者; 用户提问; 用户输入;
         研發者; 研发者; 开发者; 開發者; 学生; 學生; 参赛者; 參賽者;
         ユーザー; ユーザ; あなた; 自分; 私; 人間; 参加者; 選手; 生徒; 質問者;
-        ユーザーの入力; ユーザー入力; あなたの発言""",
+        ユーザーの入力; ユーザー入力; あなたの発言;
+        사용자; 유저; 나; 저; 나의 질문; 내 질문; 학생; 참가자; пользователь; вы; я; человек; студент; участник""",
     "assistant": """assistant; ai; ai assistant; bot; chatbot; model; agent; llm; ai response; ai answer; ai model;
         assistant response; model response; bot response;
         助手; 助理; ai助手; ai 助手; 模型; 机器人; 機器人; 大模型; 智能助手; 人工智能; ai 回答; ai回答; ai 回复; ai回复;
         模型回复; 豆包; 通义千问; 文心一言; 千问; 元宝; 智谱清言;
         アシスタント; aiアシスタント; ai アシスタント; モデル; ボット; aiの回答; aiの返答; ai 応答; ai応答;
-        チャットgpt; 生成ai""",
-    "system": "system; system prompt; system message; 系统; 系統; 系统提示; システム; システムプロンプト",
+        チャットgpt; 生成ai; 어시스턴트; 챗봇; 인공지능; ai 답변; ai 응답; ai답변; 챗gpt; 클로드; 제미나이; 모델;
+        ассистент; помощник; бот; модель; нейросеть; ии; ответ ии""",
+    "system": """system; system prompt; system message; 系统; 系統; 系统提示; システム; システムプロンプト; 시스템;
+        система""",
     "tool": "tool; tool result; tool output; function; 工具; 工具结果; ツール; ツール結果",
 }
 
 _WEAK: dict[Role, str] = {
     "user": """prompt; my prompt; question; query; q; 提问; 提問; 问题; 問題; 问; 問; 提示词; 提示; 指令; 质问;
-        質問; プロンプト; 依頼; 指示; 問い""",
+        質問; プロンプト; 依頼; 指示; 問い; 질문; 프롬프트; 요청; 문의; вопрос; запрос; промпт""",
     "assistant": """response; answer; reply; a; output; 回答; 答案; 答复; 回复; 答; 回應;
-        応答; 返答; 返信; 答え; 出力""",
+        応答; 返答; 返信; 答え; 出力; 답변; 응답; 대답; 답; ответ""",
     "system": "",
     "tool": "",
 }
@@ -56,7 +59,8 @@ _ASIDE = re.compile(
 
 
 QUESTION_WORDS = frozenset(
-    plain_label(word) for word in ("q", "question", "提问", "提問", "问题", "問題", "问", "問", "质问", "質問", "問い")
+    plain_label(word)
+    for word in ("q", "question", "提问", "提問", "问题", "問題", "问", "問", "质问", "質問", "問い", "질문", "вопрос")
 )
 """Weak words for the user's side that announce a question, so that what stands under it may be the answer."""
 

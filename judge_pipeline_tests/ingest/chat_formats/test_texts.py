@@ -54,11 +54,15 @@ ROLE_STYLES = [
     "あなたの発言:\nhi\nChatGPT の発言:\nhello\n",
     "【質問】\nhi\n【回答】\nhello\n",
     "自分：hi\nAI：hello\n",
+    "**사용자**: hi\n\n**어시스턴트**: hello\n",
+    "- **질문**: hi\n- **답변**: hello\n",
+    "## Пользователь\nhi\n## Ассистент\nhello\n",
+    "Вопрос: hi\nОтвет: hello\n",
 ]
 
 
 @pytest.mark.parametrize("text", ROLE_STYLES)
-def test_roles_in_headings_and_labels_of_three_languages(text: str) -> None:
+def test_roles_in_headings_and_labels_of_five_languages(text: str) -> None:
     assert said(text) == PAIR
     assert said(text.replace("\n", "\r\n")) == PAIR
 
