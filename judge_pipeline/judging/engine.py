@@ -210,6 +210,10 @@ def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBac
 
         embedded = EmbeddedBackend(settings)
         return embedded, lambda: ()
+    if settings.transport == "direct":
+        from judge_pipeline.judging.backends.direct_backend import DirectBackend
+
+        return DirectBackend.of(settings, context.environment), lambda: ()
     from judge_pipeline.judging.backends.litellm_backend import LitellmBackend
 
     backend = LitellmBackend.of(settings, context.environment)

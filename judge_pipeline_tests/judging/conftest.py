@@ -105,6 +105,7 @@ class Provider:
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.behave: Callable[[Request, int], Behaviour] = lambda request, n: valid()
+        self.peers: set[Any] = set()
         self.most_at_once = 0
         self._at_once = 0
         self._ready = threading.Event()
@@ -150,6 +151,7 @@ class Provider:
     async def _handle(self, incoming: web.Request) -> web.StreamResponse:
         request = Request(await incoming.json(), dict(incoming.headers), time.monotonic())
         self.requests.append(request)
+        self.peers.add(incoming.transport.get_extra_info("peername"))
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
@@ -253,12 +255,19 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def loopback_judge(provider: Provider) -> Callable[..., LitellmJudge]:
+def transport() -> str:
+    """How the loopback judge is asked; modules whose tests hold for both transports put their own in its place."""
+    return "litellm"
+
+
+@pytest.fixture
+def loopback_judge(provider: Provider, transport: str) -> Callable[..., LitellmJudge]:
     """Settings of a judge at the server; limits are quick unless given."""
 
     def make(**changes: Any) -> LitellmJudge:
         limits = {"max_in_flight": 4, "backoff_seconds": 0.01, "max_backoff_seconds": 0.02, "timeout_seconds": 20}
         values = {"backend": "litellm", "model": "openai/loopback", "base_url": provider.url, "limits": limits}
+        values["transport"] = transport
         changes["limits"] = limits | changes.get("limits", {})
         return LitellmJudge(**(values | changes))
 

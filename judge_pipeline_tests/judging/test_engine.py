@@ -1,4 +1,4 @@
-"""The engine through litellm and a real HTTP server: faults, resumption, kills, money."""
+"""The engine and a real HTTP server, through litellm and directly: faults, resumption, kills, money."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(params=["litellm", "direct"])
+def transport(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
 
 
 @pytest.fixture
@@ -339,7 +345,7 @@ def test_the_exact_prompt_can_be_shown_later(
 def test_an_interrupted_run_keeps_what_was_answered(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint
 ) -> None:
-    provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=0.02)
+    provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=0.1)
 
     def stop_after_five(done: int, total: int, failed: int, cost_usd: float) -> None:
         assert (total, failed) == (40, 0)

@@ -20,8 +20,21 @@ NO_KEY = "no-key-needed"
 _LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
 
 
+def with_answer_limit(parameters: Mapping[str, Any], max_output_tokens: int | None) -> dict[str, Any]:
+    """The parameters, with their answer limit replaced where another is given."""
+    if max_output_tokens is None:
+        return dict(parameters)
+    name = next((name for name in _LIMIT_NAMES if name in parameters), _LIMIT_NAMES[0])
+    return {**parameters, name: max_output_tokens}
+
+
 def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
-    """The call that asks this judge with these messages. Does not load litellm."""
+    """The call that asks this judge with these messages, through either transport. Does not load litellm.
+
+    The transport is no part of it: both send the same body. Only whether a schema is sent cannot be left open on the
+    direct path, which has nobody to ask, and is said: no, unless the settings say yes.
+    """
+    send_schema = bool(settings.send_schema) if settings.transport == "direct" else settings.send_schema
     parameters = dict(settings.parameters)
     if settings.max_output_tokens is not None:
         parameters["max_tokens"] = settings.max_output_tokens
@@ -30,8 +43,8 @@ def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
         base_url=settings.base_url,
         parameters=parameters,
         messages=messages,
-        schema=None if settings.send_schema is False else json_schema(Judgment),
-        send_schema=settings.send_schema,
+        schema=None if send_schema is False else json_schema(Judgment),
+        send_schema=send_schema,
     )
 
 
@@ -79,10 +92,7 @@ class LitellmBackend:
         from judge_pipeline.judging.backends.litellm_client import complete, request_id_of, usage_of
 
         sendable = self._prepare(call)
-        parameters = dict(sendable.kept)
-        if max_output_tokens is not None:
-            name = next((name for name in _LIMIT_NAMES if name in parameters), "max_tokens")
-            parameters[name] = max_output_tokens
+        parameters = with_answer_limit(sendable.kept, max_output_tokens)
         arguments = parameters | {
             "model": call.model,
             "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
@@ -93,7 +103,7 @@ class LitellmBackend:
         if self._api_key is not None:
             arguments["api_key"] = self._api_key
         if sendable.sends_schema:
-            arguments["response_format"] = _response_format(call.schema)
+            arguments["response_format"] = response_format(call.schema)
         reply = await complete(**arguments)
         choice = reply.choices[0]
         tokens_in, tokens_out, tokens_reasoning = usage_of(reply)
@@ -161,6 +171,7 @@ def _takes(litellm: Any, model: str, provider: str, name: str, value: Any) -> bo
     return True
 
 
-def _response_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+def response_format(schema: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The schema as OpenAI's dialect wraps it; a copy of one's own."""
     own = copy.deepcopy(schema)  # providers' adapters change it in place
     return {"type": "json_schema", "json_schema": {"name": "judgment", "strict": True, "schema": own}}

@@ -86,14 +86,15 @@ def usage_of(reply: Any) -> tuple[int | None, int | None, int | None]:
     litellm writes 0 prompt tokens where the provider gave no usage, and passes nonsense on: neither is a count.
     """
     usage = getattr(reply, "usage", None)
-    tokens_in, tokens_out = (_count(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
+    tokens_in, tokens_out = (count_of(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
     if not tokens_in or tokens_out is None:
         return None, None, None
     details = getattr(usage, "completion_tokens_details", None)
-    return tokens_in, tokens_out, _count(getattr(details, "reasoning_tokens", None))
+    return tokens_in, tokens_out, count_of(getattr(details, "reasoning_tokens", None))
 
 
-def _count(value: Any) -> int | None:
+def count_of(value: Any) -> int | None:
+    """The value, if it can be a number of tokens."""
     return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
 
 

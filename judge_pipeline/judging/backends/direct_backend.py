@@ -1,0 +1,208 @@
+"""An OpenAI-compatible server asked straight over HTTP, through one pool of connections.
+
+It sends the body that litellm would send and reads the reply as strictly, at about a tenth of the processor time a
+call. It speaks one dialect, follows no redirect (a key would travel with it), and uses no proxy of the environment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge_pipeline.judging.backends.base import Reply
+from judge_pipeline.judging.backends.litellm_backend import response_format, with_answer_limit
+from judge_pipeline.judging.backends.litellm_client import count_of
+from judge_pipeline.judging.backends.provider_errors import classify
+from judge_pipeline.judging.failures import CallFailedError, Failure
+from judge_pipeline.judging.request import Call, Message
+from judge_pipeline.settings import LitellmJudge, Price
+
+if TYPE_CHECKING:
+    import aiohttp
+
+LARGEST_REPLY_BYTES = 8_000_000
+"""A longer reply is no answer to a question whose answer fits in a page."""
+
+_KEEP_ALIVE_SECONDS = 4.0  # under the 5 s after which uvicorn, hence vLLM, closes an idle connection
+_SHOWN_CHARS = 1500
+
+
+class DirectBackend:
+    """Asks one server. The key is read once from the environment, sent as a header, and neither kept nor logged."""
+
+    def __init__(self, base_url: str, api_key: str | None, price: Price | None, max_in_flight: int) -> None:
+        self._url = base_url.rstrip("/") + "/chat/completions"
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if api_key is not None:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._price = price
+        self._max_in_flight = max_in_flight
+        self._session: aiohttp.ClientSession | None = None
+
+    @classmethod
+    def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> DirectBackend:
+        """The backend of a judge whose transport is direct, with the key that its settings name."""
+        from judge_pipeline.judging.plan import listed_price
+
+        assert settings.base_url is not None  # the settings see to it
+        key = environment.get(settings.api_key_env) if settings.api_key_env else None
+        price = settings.price or listed_price(settings.model)
+        return cls(settings.base_url, key, price, settings.limits.max_in_flight)
+
+    async def open(self) -> None:
+        """Make the pool of connections."""
+        import aiohttp
+
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=self._max_in_flight, keepalive_timeout=_KEEP_ALIVE_SECONDS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the one who asks keeps the time
+            headers=self._headers,
+            trust_env=False,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+
+    async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
+        """One try; see ``AskedBackend.ask``."""
+        parameters = with_answer_limit(call.parameters, max_output_tokens)
+        sends_schema = bool(call.send_schema)
+        body = _flat(parameters) | {
+            "model": call.model.removeprefix("openai/"),
+            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
+        }
+        if sends_schema:
+            body["response_format"] = response_format(call.schema)
+        status, headers, content = await self._post(json.dumps(body).encode("ascii"))
+        if status != 200:
+            raise _refused(status, headers, content)
+        whole = _object(content)
+        choice = _choice(whole)
+        message = choice["message"]
+        tokens_in, tokens_out, tokens_reasoning = _usage(whole.get("usage"))
+        return Reply(
+            text=message.get("content"),
+            finish_reason=_text(choice.get("finish_reason")),
+            refusal=_text(message.get("refusal")),
+            model=_text(whole.get("model")),
+            provider_request_id=headers.get("x-request-id") or headers.get("request-id") or _text(whole.get("id")),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            tokens_reasoning=tokens_reasoning,
+            cost_usd=self._cost(tokens_in, tokens_out),
+            sent={"parameters": parameters, "dropped": {}, "schema": sends_schema},
+        )
+
+    async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of the server's reply."""
+        import aiohttp
+
+        assert self._session is not None  # opened before the first call
+        try:
+            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+                return response.status, response.headers, await _read(response)
+        except (aiohttp.ClientError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise  # the caller's clock
+            raise CallFailedError(Failure("infrastructure", f"{type(error).__name__}: {error}")) from None
+
+    def _cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
+        if self._price is None or tokens_in is None or tokens_out is None:
+            return None
+        return self._price.cost_usd(tokens_in, tokens_out)
+
+
+def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters as the body holds them: what stands in ``extra_body`` stands beside the rest."""
+    flat = dict(parameters)
+    extra = flat.pop("extra_body", None)
+    return flat | extra if isinstance(extra, dict) else flat
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    """The body, unpacked; an endless one is given up."""
+    pieces, size = [], 0
+    async for piece in response.content.iter_any():
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST_REPLY_BYTES:
+            response.close()
+            raise _broken(f"the reply is longer than {LARGEST_REPLY_BYTES} bytes")
+    return b"".join(pieces)
+
+
+def _refused(status: int, headers: Mapping[str, str], content: bytes) -> CallFailedError:
+    """The failure that a status other than 200 means."""
+    if 300 <= status < 400:
+        words = (
+            f"HTTP {status}: the server sends on to {headers.get('location', 'nowhere')!r}; set base_url to where it is"
+        )
+        return CallFailedError(Failure("configuration", words))
+    return classify(status, f"HTTP {status}: {_error_text(content)}", headers)
+
+
+def _error_text(content: bytes) -> str:
+    """What an error's body says: message and code in OpenAI's form, else its beginning."""
+    text = content[: 4 * _SHOWN_CHARS].decode("utf-8", "replace")
+    try:
+        error = json.loads(content)["error"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return text
+    if isinstance(error, dict) and isinstance(error.get("message"), str):
+        code = error.get("code") or error.get("type")
+        return f"{error['message'][:_SHOWN_CHARS]} ({code})" if code else error["message"][:_SHOWN_CHARS]
+    return text
+
+
+def _object(content: bytes) -> dict[str, Any]:
+    try:
+        whole = json.loads(content)
+    except (ValueError, RecursionError):
+        shown = content[:200].decode("utf-8", "replace")
+        raise _broken(f"the provider's reply is not JSON: {shown!r}") from None
+    if not isinstance(whole, dict):
+        raise _broken("the provider's reply is not a JSON object")
+    error = whole.get("error")
+    if error:  # some servers report an upstream's failure under status 200
+        code = error.get("code") if isinstance(error, dict) else None
+        raise classify(code if isinstance(code, int) else None, _error_text(content))
+    return whole
+
+
+def _choice(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """The one choice, or the first of several that say the same."""
+    choices = whole.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise _broken("the provider's reply holds no choices")
+    if not all(isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices):
+        raise _broken("the provider's reply holds a choice without a message")
+    contents = [choice["message"].get("content") for choice in choices]
+    if not all(content is None or isinstance(content, str) for content in contents):
+        raise _broken("the provider's reply holds content that is not text")
+    if len(set(contents)) > 1:
+        raise _broken(f"the provider's reply holds {len(choices)} different choices where one was asked")
+    first: dict[str, Any] = choices[0]
+    return first
+
+
+def _usage(usage: Any) -> tuple[int | None, int | None, int | None]:
+    """Tokens in, out, and of those thinking; None where unknown or no count."""
+    if not isinstance(usage, dict):
+        return None, None, None
+    tokens_in, tokens_out = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
+    if not tokens_in or tokens_out is None:
+        return None, None, None
+    details = usage.get("completion_tokens_details")
+    return tokens_in, tokens_out, count_of(details.get("reasoning_tokens")) if isinstance(details, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _broken(words: str) -> CallFailedError:
+    return CallFailedError(Failure("infrastructure", words))
