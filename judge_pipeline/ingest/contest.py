@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 from judge_pipeline.ingest.attempts import build_attempts, submission_artifacts
+from judge_pipeline.ingest.beside import opener
 from judge_pipeline.ingest.contest_folder import contest_files, fingerprint
+from judge_pipeline.ingest.joined_sources import join_tables
 from judge_pipeline.ingest.prompt_logs import prompt_logs
 from judge_pipeline.settings import ContestSettings
 from judge_pipeline.tables import INGEST_QUARANTINE
@@ -44,6 +46,7 @@ def read_contest(folder: Path, contest: str, settings: ContestSettings) -> Conte
     submissions = list(contest_files(folder, "submissions"))
     prompts = list(contest_files(folder, "prompts"))
     artifacts, unread = submission_artifacts(submissions, settings)
+    artifacts, unread = join_tables(artifacts, unread, opener(folder, "submissions"))
     attempts, unusable = build_attempts(artifacts, contest)
     logs, unread_logs = prompt_logs(prompts)
     set_aside = [table for table in (unread, unusable, unread_logs) if len(table)]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
+from judge_pipeline.ingest.beside import path_beside
 from judge_pipeline.ingest.drafts import Draft
 from judge_pipeline.ingest.verdicts import read_verdict
 
@@ -53,8 +54,13 @@ def is_feed(documents: Any) -> bool:
     return bool(known) and len(known) * 2 >= len(first)
 
 
-def read_feed(documents: Iterable[Any]) -> list[Draft]:
-    """The submissions of a feed, in the order of their first appearance."""
+def read_feed(documents: Iterable[Any], path: str = "") -> list[Draft]:
+    """The submissions of a feed, in the order of their first appearance.
+
+    Args:
+        documents: the events.
+        path: the feed, from where the files that a submission names are looked for.
+    """
     state = _State()
     for event in documents:
         if isinstance(event, Mapping) and isinstance(event.get("type"), str):
@@ -63,7 +69,7 @@ def read_feed(documents: Iterable[Any]) -> list[Draft]:
     for judgement in state.of("judgements").values():
         judgements.setdefault(str(judgement.get("submission_id")), []).append(judgement)
     return [
-        _draft(row, submission, judgements.get(number, []), state)
+        _draft(row, submission, judgements.get(number, []), state, path)
         for row, (number, submission) in enumerate(state.of("submissions").items(), start=1)
     ]
 
@@ -82,7 +88,9 @@ def _apply(state: _State, event: Mapping[str, Any]) -> None:
         objects[str(number)] = data
 
 
-def _draft(row: int, submission: Mapping[str, Any], judgements: list[Mapping[str, Any]], state: _State) -> Draft:
+def _draft(
+    row: int, submission: Mapping[str, Any], judgements: list[Mapping[str, Any]], state: _State, path: str
+) -> Draft:
     draft = Draft(reader="clics_feed", row=row)
     draft.submission_id = _text(submission.get("id"))
     draft.participant = _text(submission.get("team_id"))
@@ -90,8 +98,17 @@ def _draft(row: int, submission: Mapping[str, Any], judgements: list[Mapping[str
     language = _text(submission.get("language_id"))
     draft.language = _text(state.of("languages").get(str(language), {}).get("name")) or language
     draft.timestamp_raw = _text(submission.get("time")) or _from_start(submission, state, draft.notes)
+    draft.source_path = _file_beside(submission, path)
     _take_verdict(draft, judgements, state)
     return draft
+
+
+def _file_beside(submission: Mapping[str, Any], path: str) -> str | None:
+    """Where the address of a submission's files would lie beside the feed; addresses with a host lie nowhere."""
+    files = submission.get("files")
+    first = files[0] if isinstance(files, list) and files and isinstance(files[0], Mapping) else {}
+    href = _text(first.get("href"))
+    return path_beside(path, href) if href is not None and "://" not in href else None
 
 
 def _from_start(submission: Mapping[str, Any], state: _State, notes: list[str]) -> str | None:
@@ -118,7 +135,7 @@ def _take_verdict(draft: Draft, judgements: list[Mapping[str, Any]], state: _Sta
         draft.verdict_raw, draft.verdict = None, "PENDING"
         draft.notes.append("the feed holds no judgement of it")
         return
-    last = current[-1]
+    last = max(enumerate(current), key=lambda numbered: (_begun(numbered[1]), numbered[0]))[1]
     number = _text(last.get("judgement_type_id"))
     if number is None:
         draft.verdict = "PENDING"
@@ -129,6 +146,18 @@ def _take_verdict(draft: Draft, judgements: list[Mapping[str, Any]], state: _Sta
     earlier = list(dict.fromkeys(_text(j.get("judgement_type_id")) or "none" for j in judgements if j is not last))
     if earlier and earlier != [number]:
         draft.notes.append(f"judged {len(judgements)} times; before: {', '.join(earlier)}")
+
+
+def _begun(judgement: Mapping[str, Any]) -> float:
+    """When a judgement was begun, in seconds, for judgements of one submission; 0 where it does not say."""
+    since = _RELATIVE.fullmatch(_text(judgement.get("start_contest_time")) or "")
+    if since is not None:
+        seconds = int(since[2]) * 3600 + int(since[3]) * 60 + int(since[4]) + float(f"0.{since[5] or 0}")
+        return -seconds if since[1] else seconds
+    try:
+        return datetime.fromisoformat(_text(judgement.get("start_time")) or "").timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _verdict_of(number: str, kind: Mapping[str, Any], notes: list[str]) -> str:

@@ -5,37 +5,43 @@ What an artifact is, its content says, and never its extension: pages are saved 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from judge_pipeline.ingest.binary_files import refuse_binary
+from judge_pipeline.ingest.codenet import draft_of_source, is_metadata, is_source_path, read_metadata
+from judge_pipeline.ingest.column_tables import TableContext, looks_like_table, read_delimited
 from judge_pipeline.ingest.contest_folder import participant_and_problem_of
 from judge_pipeline.ingest.drafts import Draft, finish
 from judge_pipeline.ingest.encodings import Decoded, decode
 from judge_pipeline.ingest.json_artifacts import looks_like_json, read_json
 from judge_pipeline.ingest.markup import looks_like_page, open_page
 from judge_pipeline.ingest.pages import has_empty_list, read_page
+from judge_pipeline.ingest.parquet_tables import is_parquet, read_parquet
 from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
 from judge_pipeline.ingest.sites import site_of
 from judge_pipeline.ingest.source_files import is_source_file
 from judge_pipeline.ingest.text_artifacts import read_text
 from judge_pipeline.ingest.web_archives import page_in_archive
+from judge_pipeline.ingest.zip_exports import read_zip
+from judge_pipeline.ingest.zip_members import is_zip
 from judge_pipeline.settings import ContestSettings
 
-_BINARY = (
-    (b"PK\x03\x04", "a ZIP archive", "unpack it into the folder"),
-    (b"\x1f\x8b", "a gzip archive", "unpack it into the folder"),
-    (b"Rar!", "a RAR archive", "unpack it into the folder"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "unpack it into the folder"),
-    (b"%PDF", "a PDF file", "save the page as HTML or text instead"),
-    (b"\x89PNG", "an image", "save the page as HTML or text instead"),
-    (b"\xff\xd8\xff", "an image", "save the page as HTML or text instead"),
-    (b"GIF8", "an image", "save the page as HTML or text instead"),
-    (b"PAR1", "a Parquet file", "export the table as JSON lines"),
-)
+NAME_THEIR_PEOPLE = frozenset({"clics_feed", "codenet", "codenet_source", "zip_member"})
+"""Readers of artifacts with many people's submissions: the folders that they lie in say nothing of who and what."""
 
 
-_NOT_IN_TEXT = bytes((*range(9), *range(14, 27), *range(28, 32)))
-"""Control characters that no text holds; ESC is used by ISO-2022-JP."""
+@dataclass(frozen=True, slots=True)
+class ArtifactRead:
+    """What one artifact gave.
+
+    Attributes:
+        records: its submissions, in its order.
+        aside: the places in it that were set aside.
+    """
+
+    records: list[SubmissionRecord]
+    aside: list[UnreadableArtifact]
 
 
 def read_submissions(
@@ -59,34 +65,76 @@ def read_submissions(
     Raises:
         UnreadableArtifact: it holds no submission that can be read; reason and remedy say why.
     """
-    _refuse_binary(data, path)
-    decoded = decode(page_in_archive(data) or data)
-    records = [finish(draft, decoded, path, settings) for draft in _drafts(decoded, path)]
-    participant, problem = participant_and_problem_of(path if location is None else location)
-    return [_with_folder(record, participant, problem, settings.problem_names) for record in records]
+    return read_artifact(data, path, settings, location).records
+
+
+def read_artifact(data: bytes, path: str, settings: ContestSettings, location: str | None = None) -> ArtifactRead:
+    """The submissions that an artifact holds, as ``read_submissions``, and the places in it that are set aside.
+
+    Raises:
+        UnreadableArtifact: it holds no submission that can be read; reason and remedy say why.
+    """
+    by_folder = participant_and_problem_of(path if location is None else location)
+    context = TableContext(path, settings, *by_folder)
+    records: list[SubmissionRecord] = []
+    aside: list[UnreadableArtifact] = []
+    for item in _read(data, context):
+        if isinstance(item, UnreadableArtifact):
+            aside.append(item)
+        else:
+            records.append(_with_folder(item, *by_folder, settings))
+    return ArtifactRead(records, aside)
+
+
+def _read(data: bytes, context: TableContext) -> Iterator[SubmissionRecord | UnreadableArtifact]:
+    if is_zip(data):
+        yield from read_zip(data, context.path, context.settings)
+        return
+    if is_parquet(data):
+        decoded = Decoded("", "binary", ())
+        drafts = read_parquet(data, context)
+    else:
+        refuse_binary(data, context.path)
+        decoded = decode(page_in_archive(data) or data)
+        drafts = _drafts(decoded, context)
+    for draft in drafts:
+        if isinstance(draft, UnreadableArtifact):
+            yield draft
+        else:
+            yield finish(draft, decoded, context.path, context.settings)
 
 
 def _with_folder(
-    record: SubmissionRecord, participant: str | None, problem: str | None, names: Mapping[str, str]
+    record: SubmissionRecord, participant: str | None, problem: str | None, settings: ContestSettings
 ) -> SubmissionRecord:
-    """The record with what its folders add, and a note where they contradict it."""
-    notes = list(record.notes)
+    """The record with the contest's own names and with what its folders add, and a note where they contradict it."""
+    if record.reader in NAME_THEIR_PEOPLE:
+        participant, problem = None, None
+    names, notes = settings.problem_names, list(record.notes)
+    who = settings.participant_names.get(record.participant, record.participant) if record.participant else None
     own = names.get(record.problem_id, record.problem_id) if record.problem_id else None
     folder = names.get(problem, problem) if problem else None
-    if record.participant and participant and record.participant != participant:
+    if who and participant and who != participant:
         notes.append(f"the folder's participant is {participant!r}")
     if own and folder and own != folder:
         notes.append(f"the folder's problem is {folder!r}")
-    return replace(record, participant=record.participant or participant, problem_id=own or folder, notes=tuple(notes))
+    return replace(record, participant=who or participant, problem_id=own or folder, notes=tuple(notes))
 
 
-def _drafts(decoded: Decoded, path: str) -> list[Draft]:
-    text = decoded.text
-    if looks_like_json(text) and not is_source_file(text, path):
-        return read_json(text, path)
-    if looks_like_page(text):
-        return _of_page(text, path)
-    return read_text(text, path)
+def _drafts(decoded: Decoded, context: TableContext) -> Iterator[Draft | UnreadableArtifact]:
+    text, path = decoded.text, context.path
+    if is_source_path(path):
+        yield draft_of_source(text, path)
+    elif looks_like_json(text) and not is_source_file(text, path):
+        yield from read_json(text, context)
+    elif looks_like_page(text):
+        yield from _of_page(text, path)
+    elif is_metadata(text):
+        yield from read_metadata(text, path)
+    elif looks_like_table(text, path, context.settings):
+        yield from read_delimited(text, context)
+    else:
+        yield from read_text(text, path)
 
 
 def _of_page(text: str, path: str) -> list[Draft]:
@@ -101,16 +149,3 @@ def _of_page(text: str, path: str) -> list[Draft]:
             "save the page of the submission itself, completely, while logged in",
         )
     return drafts
-
-
-def _refuse_binary(data: bytes, path: str) -> None:
-    if not data.strip():
-        raise UnreadableArtifact(path, None, "is empty", "save it again")
-    for magic, what, remedy in _BINARY:
-        if data.startswith(magic):
-            raise UnreadableArtifact(path, None, f"is {what}", remedy)
-    sample = data[:8192]
-    odd = len(sample) - len(sample.translate(None, _NOT_IN_TEXT))
-    wide = sample[:2] in (b"\xff\xfe", b"\xfe\xff") or sample.count(0) > len(sample) // 5
-    if odd > len(sample) // 10 and not wide:
-        raise UnreadableArtifact(path, None, "is a binary file, not text", "save the page as HTML or text instead")
