@@ -200,9 +200,13 @@ _PANDAS_DTYPES = {
 
 
 def _as_text(values: pd.Series) -> pd.Series:
+    from pandas.api.types import infer_dtype
+
     text = values.astype("object")
-    text = text.where(text.notna(), None)
-    wrong = [value for value in text if value is not None and not isinstance(value, str)]
-    if wrong:
-        raise TypeError(f"{wrong[0]!r} is {type(wrong[0]).__name__}, not text")
+    missing = text.isna()
+    if missing.any():
+        text = text.where(~missing, None)
+    if infer_dtype(text, skipna=True) not in ("string", "empty"):
+        wrong = next(value for value in text if value is not None and not isinstance(value, str))
+        raise TypeError(f"{wrong!r} is {type(wrong).__name__}, not text")
     return text

@@ -7,6 +7,7 @@ recorded in ``notes`` where it was not plain:
   where the artifact has none. For an attempt the folder's name goes before the handle that the contest site shows,
   because prompt logs are filed under it. Two exceptions, since both mean that a file holds somebody else's work: the
   artifact names several participants, or names one whose id is formed like the folder's (E004 in the folder E003).
+  A feed and Project CodeNet's metadata always stand for themselves.
 - *What*. The problem is the artifact's own (after ``problem_names``), else the folder's.
 - *Which* (``attempt_id``). The same submission read twice is one attempt, the fullest reading first, what it lacks
   filled from the others. Where two readings under one id cannot be the same submission, the later is set aside.
@@ -20,13 +21,14 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 import pandas as pd
 
 from judge_pipeline.ingest.contest_folder import FoundFile, participant_and_problem_of
 from judge_pipeline.ingest.records import UnreadableArtifact
-from judge_pipeline.ingest.submissions import read_submissions
+from judge_pipeline.ingest.submissions import NAME_THEIR_PEOPLE, read_artifact
 from judge_pipeline.ingest.turns import TurnRow, lists_newest_first, order_trajectory
 from judge_pipeline.settings import ContestSettings
 from judge_pipeline.tables import ATTEMPTS, INGEST_QUARANTINE, SUBMISSION_ARTIFACTS, VERDICTS_WITHOUT_LABEL
@@ -85,8 +87,13 @@ def attempt_id(
         told_by = ["source", source_sha256, *otherwise]
     else:
         raise ValueError("an attempt without submission id, instant and source cannot be told from others")
-    parts = json.dumps(["attempt", contest, participant, problem_id, *told_by], separators=(",", ":"))
-    return hashlib.sha256(parts.encode("utf-8")).hexdigest()[:16]
+    parts = ",".join(map(_as_json, ("attempt", contest, participant, problem_id, *told_by)))
+    return hashlib.sha256(f"[{parts}]".encode("ascii")).hexdigest()[:16]
+
+
+def _as_json(part: str | int | None) -> str:
+    # What json.dumps does, without an encoder made anew for each of a million attempts.
+    return encode_basestring_ascii(part) if isinstance(part, str) else json.dumps(part)
 
 
 def submission_artifacts(files: Iterable[FoundFile], settings: ContestSettings) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -107,11 +114,12 @@ def submission_artifacts(files: Iterable[FoundFile], settings: ContestSettings) 
             aside.append(data)
             continue
         try:
-            records = read_submissions(data, path, settings)
+            read = read_artifact(data, path, settings)
         except UnreadableArtifact as unreadable:
             aside.append(unreadable)
             continue
-        rows.extend(record.to_row() for record in records)
+        rows.extend(record.to_row() for record in read.records)
+        aside.extend(read.aside)
     return SUBMISSION_ARTIFACTS.conform(rows), quarantine(aside)
 
 
@@ -145,7 +153,9 @@ def build_attempts(artifacts: pd.DataFrame, contest: str) -> tuple[pd.DataFrame,
         groups.setdefault(_id_of(row, contest), []).append(row)
     attempts = [attempt for key, rows in groups.items() for attempt in _merge(key, rows, aside)]
     _note_two_problems(attempts)
-    return ATTEMPTS.conform(list(_with_turns(attempts))), quarantine(aside)
+    rows = list(_with_turns(attempts))
+    columns = {name: [row[name] for row in rows] for name in ATTEMPTS.column_names}
+    return ATTEMPTS.conform(pd.DataFrame(columns, dtype="object")), quarantine(aside)
 
 
 def resolve_participant(shown: str | None, path: str, several: bool) -> tuple[str | None, str | None]:
@@ -170,12 +180,22 @@ def resolve_participant(shown: str | None, path: str, several: bool) -> tuple[st
 
 
 def _rows_of(artifacts: pd.DataFrame) -> Iterator[Row]:
-    for values in artifacts.to_dict("records"):
-        row: Row = {str(name): (None if pd.isna(value) else value) for name, value in values.items()}
-        row["row"] = None if row["row"] is None else int(row["row"])
-        row["source_lines"] = None if row["source_lines"] is None else int(row["source_lines"])
+    columns = {str(name): _values(artifacts[name]) for name in artifacts.columns}
+    for values in zip(*columns.values(), strict=True):
+        row: Row = dict(zip(columns, values, strict=True))
         row["notes"] = row["notes"].split("; ") if row["notes"] else []
         yield row
+
+
+def _values(column: pd.Series) -> list[Any]:
+    """A column's values as plain Python values, None for what is missing."""
+    instants = isinstance(column.dtype, pd.DatetimeTZDtype)
+    plain = pd.DatetimeIndex(column).to_pydatetime() if instants else column.astype("object")
+    values: list[Any] = plain.tolist()
+    missing = column.isna().to_numpy()
+    if not missing.any():
+        return values
+    return [None if none else value for value, none in zip(values, missing.tolist(), strict=True)]
 
 
 def _paths_with_several(artifacts: pd.DataFrame) -> set[str]:
@@ -187,9 +207,9 @@ def _paths_with_several(artifacts: pd.DataFrame) -> set[str]:
 def _known(rows: Iterable[Row], several: set[str], aside: list[UnreadableArtifact]) -> Iterator[Row]:
     """The rows of which participant, problem and something to tell them by are known; the others go aside."""
     for row in rows:
-        row["participant"], note = resolve_participant(row["participant"], row["path"], row["path"] in several)
-        if note:
-            row["notes"].append(note)
+        if row["reader"] not in NAME_THEIR_PEOPLE:
+            row["participant"], note = resolve_participant(row["participant"], row["path"], row["path"] in several)
+            row["notes"] += [note] if note else []
         missing = _what_is_missing(row)
         if missing is None:
             yield row
@@ -225,8 +245,7 @@ def _id_of(row: Row, contest: str) -> str:
     them apart than language and verdict: the same program sent again as PyPy, or judged again otherwise. They go into
     the id then, the verdict only once it is decided.
     """
-    at = row["submitted_at"]
-    instant = at.to_pydatetime() if isinstance(at, pd.Timestamp) else at
+    instant = row["submitted_at"]
     otherwise: tuple[str | None, ...] = ()
     if row["submission_id"] is None and instant is None:
         otherwise = (row["language"], None if row["verdict"] in _UNDECIDED else row["verdict"])
@@ -243,7 +262,7 @@ def _id_of(row: Row, contest: str) -> str:
 
 def _merge(key: str, rows: list[Row], aside: list[UnreadableArtifact]) -> Iterator[Row]:
     """One attempt of the readings that share an id; readings that contradict the fullest one go aside."""
-    rows = sorted(rows, key=_fullness)
+    rows = sorted(rows, key=_fullness) if len(rows) > 1 else rows
     attempt = {**rows[0], "attempt_id": key, "notes": list(rows[0]["notes"])}
     also: list[str] = []
     for other in rows[1:]:
@@ -267,13 +286,16 @@ def _merge(key: str, rows: list[Row], aside: list[UnreadableArtifact]) -> Iterat
 
 def _note_two_problems(attempts: Iterable[Row]) -> None:
     """Notes where one submission id stands under two problems: most likely one problem under two names."""
-    problems: dict[tuple[str, str], set[str]] = {}
+    first: dict[tuple[str, str], str] = {}
+    several: dict[tuple[str, str], set[str]] = {}
     for attempt in attempts:
         if attempt["submission_id"] is not None:
-            problems.setdefault((attempt["participant"], attempt["submission_id"]), set()).add(attempt["problem_id"])
-    for attempt in attempts:
-        names = problems.get((attempt["participant"], attempt["submission_id"] or ""), set())
-        if len(names) > 1:
+            key, problem = (attempt["participant"], attempt["submission_id"]), attempt["problem_id"]
+            if first.setdefault(key, problem) != problem:
+                several.setdefault(key, {first[key]}).add(problem)
+    for attempt in attempts if several else ():
+        names = several.get((attempt["participant"], attempt["submission_id"]))
+        if names is not None:
             others = ", ".join(sorted(names - {attempt["problem_id"]}))
             attempt["notes"].append(f"its id stands under {others}, too; if that is one problem, use problem_names")
 
@@ -342,9 +364,8 @@ def _with_turns(attempts: list[Row]) -> Iterator[Row]:
         for turn, (index, source) in enumerate(turns, start=1):
             verdict = rows[index]["verdict"]
             y = None if verdict in VERDICTS_WITHOUT_LABEL else int(verdict == "AC")
-            finished = rows[index] | {"turn": turn, "order_source": source, "y": y}
-            finished["notes"] = "; ".join(dict.fromkeys(finished["notes"])) or None
-            yield {name: finished[name] for name in ATTEMPTS.column_names}
+            notes = "; ".join(dict.fromkeys(rows[index]["notes"])) or None
+            yield rows[index] | {"turn": turn, "order_source": source, "y": y, "notes": notes}
 
 
 def _newest_first(attempts: Iterable[Row]) -> dict[str, bool]:

@@ -1,7 +1,8 @@
 """A contest folder on disk: the one module of ``ingest`` that touches it.
 
-Files are found in a fixed order and handed on as bytes; what cannot be handed on is set aside with a reason and a
-remedy, never raised. Nothing outside the folder is read: a symbolic link that leaves it is set aside.
+Files are found in a fixed order, listed without being opened, and read one at a time; what cannot be read is set aside
+with a reason and a remedy, never raised. Nothing outside the folder is read: a symbolic link that leaves it is set
+aside. Neither a pipe nor a device is ever opened.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -26,6 +30,29 @@ MAX_DEPTH = 32
 FoundFile = tuple[str, "bytes | UnreadableArtifact"]
 """A file's path, relative to the contest folder with ``/``, and its bytes or why there are none."""
 
+Stamp = tuple[int, int, int]
+"""By what a file is known to be unchanged without being read: its size, and the times (ns) of its last change, of
+content and of anything about it."""
+
+_FRESH_NS = 20_000_000
+"""A file changed so shortly before may be changed again without a new time: file systems count in steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFile:
+    """A file that is there to be read.
+
+    Attributes:
+        path: its path relative to the contest folder, with ``/``.
+        file: where it lies.
+        stamp: by what it is known to be unchanged.
+    """
+
+    path: str
+    file: str
+    stamp: Stamp
+
+
 _IGNORED_NAMES = frozenset({"thumbs.db", "desktop.ini", "__macosx"})
 
 _CHAT_TOOLS_NAMES = frozenset(
@@ -34,29 +61,71 @@ _CHAT_TOOLS_NAMES = frozenset(
 """Hidden files and folders in which chat tools keep their logs."""
 
 
-def contest_files(folder: Path, kind: ArtifactKind) -> Iterator[FoundFile]:
-    """The files under ``folder/submissions`` or ``folder/prompts``, sorted by path.
+def list_files(folder: Path, kind: ArtifactKind) -> Iterator[ListedFile | UnreadableArtifact]:
+    """The files under ``folder/submissions`` or ``folder/prompts``, sorted by path; none of them is opened.
 
     Hidden files (names that begin with a dot; not those in which chat tools keep their logs) and what operating systems
     leave behind are passed over. Nothing is yielded where the folder does not exist.
 
     Yields:
-        The path relative to ``folder`` with ``/``, and the file's bytes; or, in their place, the
-        ``UnreadableArtifact`` that says why the file is set aside.
+        A file, or the ``UnreadableArtifact`` that says why it is set aside.
     """
     inside = folder / kind
     if inside.is_symlink() and not inside.resolve().is_relative_to(folder.resolve()):
         yield _set_aside(
             PurePosixPath(kind), "is a symbolic link that leaves the folder", "put the folder in its place"
         )
-        return
-    yield from files_under(inside, kind)
+    elif inside.is_dir():
+        yield from _walk(inside, inside.resolve(), PurePosixPath(kind), 0)
+
+
+def contest_files(folder: Path, kind: ArtifactKind) -> Iterator[FoundFile]:
+    """The files that ``list_files`` lists, read one after the other.
+
+    Yields:
+        The path relative to ``folder`` with ``/``, and the file's bytes; or, in their place, the
+        ``UnreadableArtifact`` that says why the file is set aside.
+    """
+    yield from map(_read, list_files(folder, kind))
 
 
 def files_under(folder: Path, name: str = "") -> Iterator[FoundFile]:
     """The files under any folder, as ``contest_files`` does; paths begin with ``name`` where one is given."""
     if folder.is_dir():
-        yield from _walk(folder, folder.resolve(), PurePosixPath(name), 0)
+        yield from map(_read, _walk(folder, folder.resolve(), PurePosixPath(name), 0))
+
+
+def _read(found: ListedFile | UnreadableArtifact) -> FoundFile:
+    if isinstance(found, UnreadableArtifact):
+        return found.path, found
+    try:
+        return found.path, read_file(Path(found.file), found.path)
+    except UnreadableArtifact as unreadable:
+        return found.path, unreadable
+
+
+def opener(folder: Path, kind: ArtifactKind) -> Callable[[str], bytes]:
+    """A function that reads a file of ``folder/kind`` by its path relative to the contest folder.
+
+    It raises ``UnreadableArtifact`` where there is no such file, and where it lies outside ``folder/kind``.
+    """
+    inside = (folder / kind).resolve()
+
+    def open_beside(path: str) -> bytes:
+        parts = path.split("/")
+        if parts[0] != kind or ".." in parts or "\0" in path:
+            raise UnreadableArtifact(path, None, "lies outside the folder", "put it beside what names it")
+        try:
+            file = folder.joinpath(*parts).resolve(strict=True)
+        except (OSError, RuntimeError):
+            raise UnreadableArtifact(path, None, "is not there", "put it beside what names it") from None
+        if not file.is_relative_to(inside):
+            raise UnreadableArtifact(
+                path, None, "is a symbolic link that leaves the folder", "put the file in its place"
+            )
+        return read_file(file, path)
+
+    return open_beside
 
 
 def read_file(file: Path, path: str) -> bytes:
@@ -69,26 +138,48 @@ def read_file(file: Path, path: str) -> bytes:
     Raises:
         UnreadableArtifact: it is no regular file, is too large, or may not be read.
     """
+    return read_stamped(file, path)[0]
+
+
+def read_stamped(file: Path, path: str) -> tuple[bytes, Stamp | None]:
+    """The bytes of one regular file, and its stamp; no stamp where it was being changed.
+
+    Raises:
+        UnreadableArtifact: as ``read_file`` says.
+    """
     try:
-        status = file.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableArtifact(path, None, "is no regular file", "put the file itself in its place")
-        if status.st_size > MAX_ARTIFACT_BYTES:
-            raise UnreadableArtifact(
-                path,
-                None,
-                f"has {status.st_size} bytes; more than {MAX_ARTIFACT_BYTES} are not read",
-                "save the page without attachments, or split the feed or log into several files",
-            )
-        with file.open("rb") as stream:
+        _check_status(file.stat(), path)
+        # Without waiting: should a pipe have taken the file's place meanwhile, opening it must not hang.
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:
+            before = os.fstat(stream.fileno())
+            _check_status(before, path)  # what was looked at and what was opened may be two
             data = stream.read(MAX_ARTIFACT_BYTES + 1)
+            after = os.fstat(stream.fileno())
     except OSError as error:
         raise UnreadableArtifact(
             path, None, f"cannot be read ({error.strerror or error})", "give the running user the right to read it"
         ) from error
     if len(data) > MAX_ARTIFACT_BYTES:
         raise UnreadableArtifact(path, None, "grew beyond the limit while it was read", "wait until it is complete")
-    return data
+    stamp = _stamp(before)
+    settled = stamp == _stamp(after) and stamp[0] == len(data) and time.time_ns() - max(stamp[1:]) > _FRESH_NS
+    return data, stamp if settled else None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _check_status(status: os.stat_result, path: str) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise UnreadableArtifact(path, None, "is no regular file", "put the file itself in its place")
+    if status.st_size > MAX_ARTIFACT_BYTES:
+        raise UnreadableArtifact(
+            path,
+            None,
+            f"has {status.st_size} bytes; more than {MAX_ARTIFACT_BYTES} are not read",
+            "save the page without attachments, or split the feed or log into several files",
+        )
 
 
 def participant_and_problem_of(path: str) -> tuple[str | None, str | None]:
@@ -100,7 +191,7 @@ def participant_and_problem_of(path: str) -> tuple[str | None, str | None]:
     Returns:
         The participant's and the problem's folder name, each None where there is no such folder.
     """
-    folders = PurePosixPath(path).parts[:-1]
+    folders = [name for name in path.split("/") if name not in ("", ".")][:-1]
     starts = [i for i, name in enumerate(folders) if name in ("submissions", "prompts")]
     if not starts:
         return None, None
@@ -113,47 +204,69 @@ def fingerprint(files: Iterable[FoundFile]) -> str:
 
     A file that cannot be read counts with its reason, so that mending it changes the fingerprint.
     """
-    lines = sorted(
-        (path, hashlib.sha256(data if isinstance(data, bytes) else f"unread: {data.reason}".encode()).hexdigest())
+    return fingerprint_of(
+        (path, unread_sha256(data.reason) if isinstance(data, UnreadableArtifact) else hashlib.sha256(data).hexdigest())
         for path, data in files
     )
+
+
+def fingerprint_of(digests: Iterable[tuple[str, str]]) -> str:
+    """The fingerprint, from the paths and the sha256 (hexadecimal) of their contents or of why they are unread."""
     total = hashlib.sha256()
-    for path, digest in lines:
+    for path, digest in sorted(digests):
         total.update(f"{digest} {len(path)} {path}\n".encode("utf-8", "surrogatepass"))
     return total.hexdigest()
 
 
-def _walk(folder: Path, root: Path, relative: PurePosixPath, depth: int) -> Iterator[FoundFile]:
+def unread_sha256(reason: str) -> str:
+    """What stands for the content of a file that cannot be read."""
+    return hashlib.sha256(f"unread: {reason}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _walk(folder: Path, root: Path, relative: PurePosixPath, depth: int) -> Iterator[ListedFile | UnreadableArtifact]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: os.fsencode(entry.name))
     except OSError as error:
         reason = f"the folder cannot be listed ({error.strerror or error})"
         yield _set_aside(relative, reason, "give the running user the right to list it")
         return
+    names = Counter(file_name(entry.name) for entry in entries)
     for entry in entries:
         name = entry.name.casefold()
         if (name.startswith(".") and name not in _CHAT_TOOLS_NAMES) or name in _IGNORED_NAMES:
             continue
-        yield from _entry(entry, root, relative / file_name(entry.name), depth)
+        text = file_name(entry.name)
+        if names[text] > 1 and text != entry.name:
+            yield _set_aside(relative / text, "has a name that reads like another file's", "give it a name in UTF-8")
+        else:
+            yield from _entry(entry, root, relative / text, depth)
 
 
-def _entry(entry: os.DirEntry[str], root: Path, relative: PurePosixPath, depth: int) -> Iterator[FoundFile]:
-    here = Path(entry.path)
+def _entry(
+    entry: os.DirEntry[str], root: Path, relative: PurePosixPath, depth: int
+) -> Iterator[ListedFile | UnreadableArtifact]:
     if entry.is_symlink():
-        reason = _why_not_followed(here, root)
+        reason = _why_not_followed(Path(entry.path), root)
         if reason is not None:
             yield _set_aside(relative, reason, "put the file itself in its place")
             return
-    if here.is_dir():
-        if depth >= MAX_DEPTH:
-            yield _set_aside(relative, f"folders are nested deeper than {MAX_DEPTH}", "lay the files less deep")
-        else:
-            yield from _walk(here, root, relative, depth + 1)
-        return
+    path = str(relative)
     try:
-        yield str(relative), read_file(here, str(relative))
+        if entry.is_dir():
+            if depth >= MAX_DEPTH:
+                yield _set_aside(relative, f"folders are nested deeper than {MAX_DEPTH}", "lay the files less deep")
+            else:
+                yield from _walk(Path(entry.path), root, relative, depth + 1)
+            return
+        status = entry.stat()
+        _check_status(status, path)
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror or error})"
+        yield _set_aside(relative, reason, "give the running user the right to read it")
     except UnreadableArtifact as unreadable:
-        yield str(relative), unreadable
+        yield unreadable
+    else:
+        yield ListedFile(path, entry.path, _stamp(status))
 
 
 def _why_not_followed(link: Path, root: Path) -> str | None:
@@ -168,8 +281,8 @@ def _why_not_followed(link: Path, root: Path) -> str | None:
     return "is a symbolic link to a folder" if target.is_dir() else None
 
 
-def _set_aside(relative: PurePosixPath, reason: str, remedy: str) -> FoundFile:
-    return str(relative), UnreadableArtifact(str(relative), None, reason, remedy)
+def _set_aside(relative: PurePosixPath, reason: str, remedy: str) -> UnreadableArtifact:
+    return UnreadableArtifact(str(relative), None, reason, remedy)
 
 
 def file_name(name: str) -> str:

@@ -98,7 +98,7 @@ def test_a_file_that_goes_away_while_the_folder_is_read(tmp_path: Path, monkeypa
     def gone(*_: object, **__: object) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr(Path, "open", gone)
+    monkeypatch.setattr(os, "open", gone)
     assert "No such file" in _reasons(tmp_path)["submissions/a.txt"]
 
 
