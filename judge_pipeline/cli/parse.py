@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from judge_pipeline.ingest.prompt_logs import PromptMessage
     from judge_pipeline.ingest.records import SubmissionRecord, UnreadableArtifact
+    from judge_pipeline.ingest.submissions import ArtifactRead
 
 Kind = Literal["submissions", "prompts"]
 Row = dict[str, Any]
@@ -30,11 +31,20 @@ _NO_ARTIFACTS = ("contest.yaml", "problems")
 
 @dataclass(slots=True)
 class _Outcome:
-    """What came of all files: how many were read and set aside, and the rows for the tables."""
+    """What came of all files: how many were read, what was set aside, and the rows for the tables."""
 
     read: int = 0
     aside: int = 0
     rows: dict[Kind, list[Row]] = field(default_factory=lambda: {"submissions": [], "prompts": []})
+
+
+@dataclass(slots=True)
+class _Held:
+    """What an argument's files gave, by file: a submission's source may lie in another file than the list of it."""
+
+    messages: dict[str, list[Row]] = field(default_factory=dict)
+    records: list[SubmissionRecord] = field(default_factory=list)
+    aside: list[UnreadableArtifact] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +70,7 @@ def parse(ctx: click.Context, paths: tuple[Path, ...], kind: Kind | None, as_jso
 
     \b
     A submission: path, row, reader, problem_id, participant, verdict, verdict_raw, language, submitted_at,
-                  timestamp_raw, submission_id, source_sha256, source_lines, notes
+                  timestamp_raw, submission_id, source_sha256, source_lines, source_path, notes
     A message:    path, conversation, order, role, text_sha256, at, notes
 
     What cannot be read is said on stderr, with the reason and what to do. Exit codes: 0 something was read,
@@ -69,9 +79,10 @@ def parse(ctx: click.Context, paths: tuple[Path, ...], kind: Kind | None, as_jso
     _check_zone(time_zone)
     outcome = _Outcome()
     for argument in paths:
-        settings = _settings(argument, time_zone)
+        settings, held = _settings(argument, time_zone), _Held()
         for found in _files(argument, kind):
-            _take(found, kind, settings, outcome, as_json)
+            _take(found, kind, settings, outcome, held)
+        _join(argument, held, outcome, as_json)
     if not as_json:
         _print_tables(outcome)
     if outcome.aside:
@@ -122,28 +133,55 @@ def _files(argument: Path, kind: Kind | None) -> Iterator[_Found]:
         yield _Found(name, base.as_posix(), unreadable)
 
 
-def _take(found: _Found, kind: Kind | None, settings: ContestSettings, outcome: _Outcome, as_json: bool) -> None:
-    """Reads one file and prints its rows, or keeps them for the tables."""
+def _take(found: _Found, kind: Kind | None, settings: ContestSettings, outcome: _Outcome, held: _Held) -> None:
+    """Reads one file, and holds what it gave."""
     from judge_pipeline.ingest.records import UnreadableArtifact
+    from judge_pipeline.ingest.submissions import ArtifactRead
 
     try:
         if isinstance(found.data, UnreadableArtifact):
             raise found.data
-        read_as, rows = _read(found, found.data, kind or _kind_by_folder(found.location), settings)
+        read = _read(found, found.data, kind or _kind_by_folder(found.location), settings)
     except UnreadableArtifact as unreadable:
-        outcome.aside += 1
-        click.echo(f"set aside: {unreadable}", err=True)
+        held.aside.append(unreadable)
         return
     outcome.read += 1
-    if not rows:
-        click.echo(
-            f"{found.path}: read, and holds no {'messages' if read_as == 'prompts' else 'submissions'}", err=True
-        )
-    if as_json:
-        for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False).encode("utf-8"))
+    if isinstance(read, ArtifactRead):
+        held.messages[found.path] = []
+        held.records += read.records
+        held.aside += read.aside
+        nothing = None if read.records or read.aside else "submissions"
     else:
-        outcome.rows[read_as].extend(rows)
+        held.messages[found.path] = read
+        nothing = None if read else "messages"
+    if nothing:
+        click.echo(f"{found.path}: read, and holds no {nothing}", err=True)
+
+
+def _join(argument: Path, held: _Held, outcome: _Outcome, as_json: bool) -> None:
+    """Puts sources to the submissions that other files list, and shows what there is then, in the order of files."""
+    from judge_pipeline.ingest.beside import opener
+    from judge_pipeline.ingest.joined_sources import join_records
+
+    folder = argument if argument.is_dir() else argument.parent
+    records, aside = join_records(held.records, held.aside, opener(folder))
+    submissions: dict[str, list[Row]] = {}
+    for record in records:
+        submissions.setdefault(record.path, []).append(_submission_row(record))
+    for path, messages in held.messages.items():
+        _show(messages, "prompts", outcome, as_json)
+        _show(submissions.get(path, []), "submissions", outcome, as_json)
+    outcome.aside += len(aside)
+    for unreadable in aside:
+        click.echo(f"set aside: {unreadable}", err=True)
+
+
+def _show(rows: list[Row], kind: Kind, outcome: _Outcome, as_json: bool) -> None:
+    if not as_json:
+        outcome.rows[kind].extend(rows)
+        return
+    for row in rows:
+        click.echo(json.dumps(row, ensure_ascii=False).encode("utf-8"))
 
 
 def _kind_by_folder(location: str) -> Kind | None:
@@ -151,39 +189,43 @@ def _kind_by_folder(location: str) -> Kind | None:
     return next((name for part in reversed(parts) for name in _FOLDERS if part == name), None)
 
 
-def _read(found: _Found, data: bytes, kind: Kind | None, settings: ContestSettings) -> tuple[Kind, list[Row]]:
-    """The rows of a file. Of a file that no folder tells of, both readers are asked, and the surer one believed.
+def _read(found: _Found, data: bytes, kind: Kind | None, settings: ContestSettings) -> ArtifactRead | list[Row]:
+    """The submissions of a file, or the rows of its messages. Of a file that no folder tells of, both readers are
+    asked, and the surer one believed.
 
     Raises:
         UnreadableArtifact: it cannot be read.
     """
     from judge_pipeline.ingest.prompt_logs import read_prompt_log
     from judge_pipeline.ingest.records import UnreadableArtifact
-    from judge_pipeline.ingest.submissions import read_submissions
+    from judge_pipeline.ingest.submissions import read_artifact
 
     if not data.strip():
         raise UnreadableArtifact(found.path, None, "is empty", "save it again")
     if kind == "prompts":
-        return kind, [_message_row(message) for message in read_prompt_log(data, found.path)]
+        return [_message_row(message) for message in read_prompt_log(data, found.path)]
     try:
-        records = read_submissions(data, found.path, settings, found.location)
+        read = read_artifact(data, found.path, settings, found.location)
     except UnreadableArtifact as no_submission:
         if kind == "submissions":
             raise
         try:
-            return "prompts", [_message_row(message) for message in read_prompt_log(data, found.path)]
+            return [_message_row(message) for message in read_prompt_log(data, found.path)]
         except UnreadableArtifact as no_log:
             reason = f"no submission ({no_submission.reason}) and no chat log ({no_log.reason})"
             raise UnreadableArtifact(found.path, no_log.place, reason, "say which it is with --kind") from None
-    if kind is None and not any(map(_surely_submission, records)):
+    if kind is None and not read.aside and not any(map(_surely_submission, read.records)):
         with contextlib.suppress(UnreadableArtifact):
-            return "prompts", [_message_row(message) for message in read_prompt_log(data, found.path)]
-    return "submissions", [_submission_row(record) for record in records]
+            return [_message_row(message) for message in read_prompt_log(data, found.path)]
+    return read
+
+
+_SURE = ("source_file", "table", "zip_export", "zip_member")
 
 
 def _surely_submission(record: SubmissionRecord) -> bool:
     """Whether a record says more than that a file holds code, as chats do, too."""
-    return record.verdict != "UNKNOWN" or record.submission_id is not None or record.reader == "source_file"
+    return record.verdict != "UNKNOWN" or record.submission_id is not None or record.reader in _SURE
 
 
 def _submission_row(record: SubmissionRecord) -> Row:
@@ -201,6 +243,7 @@ def _submission_row(record: SubmissionRecord) -> Row:
         "submission_id": record.submission_id,
         "source_sha256": record.source_sha256,
         "source_lines": record.source_lines,
+        "source_path": record.source_path,
         "notes": list(record.notes),
     }
 

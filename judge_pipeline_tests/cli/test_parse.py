@@ -13,7 +13,7 @@ from judge_pipeline.cli.main import cli
 
 _FIELDS = [
     "path", "row", "reader", "problem_id", "participant", "verdict", "verdict_raw", "language", "submitted_at",
-    "timestamp_raw", "submission_id", "source_sha256", "source_lines", "notes",
+    "timestamp_raw", "submission_id", "source_sha256", "source_lines", "source_path", "notes",
 ]  # fmt: skip
 _MESSAGE_FIELDS = ["path", "conversation", "order", "role", "text_sha256", "at", "notes"]
 
