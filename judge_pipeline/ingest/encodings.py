@@ -39,6 +39,7 @@ _DECLARED = (
 )
 
 _HEAD_BYTES = 8192
+_ASCII_AND_NBSP = bytes((*range(128), 0xA0))
 _SAMPLE_BYTES = 65536
 
 
@@ -144,6 +145,8 @@ def _by_candidates(data: bytes, declared: str | None) -> Decoded:
     if not fitting:
         name = declared or "utf-8"
         return _decoded(data, name, "as declared" if declared else "for want of one that fits")
+    if declared is None and "cp1252" in fitting and not data.translate(None, _ASCII_AND_NBSP):
+        return _decoded(data, "cp1252", "as it holds no-break spaces only")
     words = _words_of(data)
     scores = {name: _makes_words(words.decode(name, "replace"), name) for name in fitting}
     best = max(fitting, key=lambda name: scores[name])

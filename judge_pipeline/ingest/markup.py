@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 from judge_pipeline.ingest.records import UnreadableArtifact
@@ -43,6 +44,14 @@ _BEGINS_PAGE = re.compile(
 _PAGE_TAG = re.compile(
     r"</?(html|head|body|meta|title|table|tr|td|th|div|pre|p|script|link|ul|li|span|a)\b[^<>\n]*>", re.I
 )
+
+_IN_QUOTES = re.compile(r"\"[^\"\n]*\"|(?<=[(=,+\[\s])'[^'\n]*'")
+_LINES_OF_PAGE = re.compile(
+    r"^[ \t]*</?(td|tr|table|div|script|pre|span|form|ul|li|body|head|th|tbody)\b[^<>\n]*>", re.I | re.M
+)
+_TAGS_OF_SOURCE = re.compile(r"<pre[\s>]", re.I)
+_MOST_PAGE_LINES = 400
+_CUT_TAG = re.compile(r"</?[A-Za-z]?[^<>]*\Z")
 
 _KIND_OF = {"pre": "pre", "xmp": "pre", "textarea": "textarea", "code": "code"}
 
@@ -148,9 +157,21 @@ def looks_like_page(text: str) -> bool:
         return True
     if re.match(r"#{1,6} |---\s*\n|[-*] |\*\*|> |```", head):
         return False  # Markdown, in which tags may stand
+    head = _IN_QUOTES.sub("", head)  # a program that prints a page has its tags in strings
     tags = list(_PAGE_TAG.finditer(head))
     names = {tag[1].lower() for tag in tags}
-    return len(names) >= 3 and 10 * sum(tag.end() - tag.start() for tag in tags) > len(head)
+    if len(names) >= 3 and 10 * sum(tag.end() - tag.start() for tag in tags) > len(head):
+        return True
+    return _is_rest_of_page(text)
+
+
+def _is_rest_of_page(text: str) -> bool:
+    """Whether a text is the rest of a page whose beginning is cut off, maybe within a script: many lines begin with its
+    tags, and a ``<pre>`` is there."""
+    if _TAGS_OF_SOURCE.search(text) is None:
+        return False
+    lines = [match[1].lower() for match in islice(_LINES_OF_PAGE.finditer(text), _MOST_PAGE_LINES)]
+    return len(lines) >= 5 and len(set(lines)) >= 3
 
 
 class _Taker:
@@ -172,7 +193,10 @@ class _Taker:
             else:
                 at = self._region(match)
         self.kept.append(self.text[at:])
-        self.page.skeleton = "".join(self.kept)
+        skeleton = "".join(self.kept)
+        cut = skeleton.rfind("<")
+        # A tag that the file ends within would be shown as text.
+        self.page.skeleton = skeleton[:cut] if cut >= 0 and _CUT_TAG.match(skeleton, cut) else skeleton
         return self.page
 
     def _region(self, match: re.Match[str]) -> int:

@@ -17,6 +17,9 @@ _CODE_LINE = re.compile(
     r"\)\s*:?\s*$|^\s*(?://|/\*|\*)"
 )
 
+_PROSE_ASIDE = re.compile(r"\s\((?:[^\W\d_]{1,40}[ ,.;]{1,3}){2,40}[^\W\d_]{1,40}[.!?]?\)\s*$")
+"""Words in brackets at a line's end: "PASSED (what was to be found)"."""
+
 LANGUAGES = {
     "c": "C", "cc": "C++", "cpp": "C++", "cxx": "C++", "hpp": "C++", "java": "Java", "py": "Python", "py3": "Python",
     "rb": "Ruby", "rs": "Rust", "go": "Go", "js": "JavaScript", "ts": "TypeScript", "kt": "Kotlin", "cs": "C#",
@@ -35,7 +38,7 @@ _HEAD_LINES = 40
 def looks_like_code(text: str) -> bool:
     """Whether at least half of the lines that are not blank (of the first 400) have the form of program text."""
     lines = [line for line in text[:100_000].splitlines()[:400] if line.strip()]
-    hits = sum(1 for line in lines if _CODE_LINE.search(line[:400]))
+    hits = sum(1 for line in lines if _CODE_LINE.search(line[:400]) and not _PROSE_ASIDE.search(line[:400]))
     return bool(lines) and hits * 2 >= len(lines)
 
 

@@ -75,8 +75,11 @@ def read_text(text: str, path: str) -> list[Draft]:
     """The submissions in a text, Markdown or source file.
 
     Raises:
-        UnreadableArtifact: it holds neither a source nor a field of a submission.
+        UnreadableArtifact: it holds neither a source nor a field of a submission, or is called JSON and is none.
     """
+    if path.lower().endswith((".json", ".jsonl", ".ndjson")):
+        reason = "is not JSON, although its name says so; JSON that is cut off is not read as text"
+        raise UnreadableArtifact(path, None, reason, "save it again, or give it the name of what it is")
     if is_source_file(text, path):
         return [draft_of_source_file(text, path)]
     reading = _read(text)
@@ -249,7 +252,9 @@ def _split(text: str, reading: _Reading, path: str) -> list[Draft]:
     draft = _draft_of([event for event in reading.events if event.line not in inside], reading)
     draft.source = None if code is None else code[2]
     if draft.source is not None and len(draft.source) == len(text):
-        return [draft_of_source_file(text, path)]
+        draft = draft_of_source_file(text, path)
+    if draft.source is not None and not any(e.kind == "source" and not e.value for e in reading.events):
+        draft.notes.append("the source is taken by its look: no fence or label says where it begins")
     return [draft] if draft.tells_something() else []
 
 

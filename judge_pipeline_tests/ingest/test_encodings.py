@@ -81,6 +81,11 @@ def test_a_file_cut_within_a_character() -> None:
     assert any("U+FFFD" in note for note in read.notes)
 
 
+def test_no_break_spaces_alone_are_no_letters_of_another_alphabet() -> None:
+    read = decode(b"for (;;) {\n\xa0\xa0x++;\n}\n1\xa0month, 3\xa0weeks\n")
+    assert (read.text, read.encoding) == ("for (;;) {\n\u00a0\u00a0x++;\n}\n1\u00a0month, 3\u00a0weeks\n", "cp1252")
+
+
 def test_what_no_encoding_explains_is_counted() -> None:
     read = decode(b"\x81\xff\xfe\x98 ok \x81")
     assert " ok " in read.text

@@ -225,3 +225,28 @@ def test_a_status_nobody_listed_is_kept() -> None:
     record = _one("<p>Result: NG</p><p>Problem: A</p><pre>x;</pre>")
     assert (record.verdict, record.verdict_raw) == ("UNKNOWN", "NG")
     assert any("NG" in note for note in record.notes)
+
+
+def test_the_rest_of_a_page_that_begins_within_a_script() -> None:
+    script = "            $(parent).find('tr').show();\n        }\n    });\n" * 60
+    page = (
+        f"{script}</script>\n<div>\n<table>\n<tr>\n<td>Verdict</td>\n<td>Wrong answer</td>\n</tr>\n</table>\n"
+        '<pre class="prettyprint program-source">int main() {\n\tfor (int i = 0; i<9; i++);\n}\n</pre>\n</div>\n'
+    )
+    (record,) = _read(page, "A.cpp")
+    assert record.source_code == "int main() {\n\tfor (int i = 0; i<9; i++);\n}\n"
+    assert record.verdict == "WA"
+
+
+def test_a_program_that_prints_a_page_is_a_program() -> None:
+    program = '#include <cstdio>\nint main() {\n\tputs("<html><body><table><tr><td><pre>");\n\tputs("</pre>");\n}\n' * 9
+    (record,) = _read(program, "A.cpp")
+    assert (record.reader, record.source_code) == ("source_file", program)
+
+
+def test_a_tag_that_the_file_ends_within_is_not_shown() -> None:
+    page = (
+        "<table><tr><th>Problem</th><th>User</th><th>Result</th><th>Lang</th></tr><tr><td>A</td><td>bob</td><td>WA</td>"
+    )
+    (record,) = _read(page + '<td>C++ <span class="ver')
+    assert (record.problem_id, record.verdict, record.language) == ("A", "WA", "C++")

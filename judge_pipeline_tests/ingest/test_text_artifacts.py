@@ -175,3 +175,24 @@ def test_a_source_saved_as_text_is_the_whole_file() -> None:
 def test_a_page_saved_as_a_source_file_is_a_page() -> None:
     record = _one(layouts.PAGE.format(source=layouts.encoded(_PROGRAM)), "B.cpp")
     assert (record.reader, record.source_code, record.verdict) == ("page", _PROGRAM, "WA")
+
+
+def test_a_source_that_nothing_marks_is_noted() -> None:
+    record = _one(f"Problem: A\nResult: WA\n\n{_PROGRAM}\n", "x.txt")
+    assert record.source_code == _PROGRAM + "\n"
+    assert any("by its look" in note for note in record.notes)
+    marked = _one(f"Problem: A\nResult: WA\nSource:\n{_PROGRAM}\n", "x.txt")
+    assert not any("by its look" in note for note in marked.notes)
+    assert not any("by its look" in note for note in _one(_PROGRAM, "a.cpp").notes)
+
+
+def test_prose_in_brackets_is_no_program() -> None:
+    text = "=====\n\nTRUE POSITIVE (a program that is wrong as was foretold)\n\n=====\n\nIncorrect answers: 2/85\n"
+    with pytest.raises(UnreadableArtifact):
+        _read(text, "report.txt")
+
+
+@pytest.mark.parametrize("name", ["list.json", "list.JSONL", "feed.ndjson"])
+def test_json_that_is_cut_off_is_no_program(name: str) -> None:
+    with pytest.raises(UnreadableArtifact, match="not JSON"):
+        _read('"lang":"cpp","status_display":"Wrong Answer"},{"lang":"cpp","time":"now"}]}', name)

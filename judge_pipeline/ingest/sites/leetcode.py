@@ -27,6 +27,8 @@ _SIMPLE = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "v": "\v", "0"
 
 def recognises(page: Page) -> bool:
     """Whether the page is of LeetCode."""
+    if any("submissionCode" in script and "submissionData" in script for script in page.scripts):
+        return True  # also where the page's head is cut off
     return "leetcode" in f"{page.title} {page.meta.get('og:title', '')} {page.meta.get('og:site_name', '')}".lower()
 
 
