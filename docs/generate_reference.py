@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from judge_pipeline import settings, tables
 from judge_pipeline.cli.main import cli
+from judge_pipeline.redaction_settings import RedactionSettings
 
 HERE = Path(__file__).resolve().parent / "reference"
 _MADE = "<!-- Made by docs/generate_reference.py from the code: do not edit. -->\n\n"
@@ -57,10 +58,13 @@ def configuration_page() -> str:
         "`contest.yaml` may set any of the same keys.\n\n" + _settings_table(settings.ContestSettings)
     )
     parts.append(f"\n### split\n\n{_doc(settings.SplitRatios)}\n\n{_settings_table(settings.SplitRatios)}")
+    parts.append(f"\n### redaction\n\n{_doc(RedactionSettings)}\n\n{_settings_table(RedactionSettings)}")
     parts.append(
         "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
         "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"
         "| `JUDGE_PIPELINE_OUT` | where to write; else `var/` in the workspace |\n"
+        "| `JUDGE_PIPELINE_PSEUDONYM_KEY`, or what `redaction.key_env` names | the key of pseudonyms and tombstones; "
+        "16 characters or more |\n"
         "| what a judge's `api_key_env` names | its key; never stored, never logged |\n"
     )
     return _MADE + "".join(parts)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from judge_pipeline.redaction_settings import RedactionSettings
 from judge_pipeline.yaml_file import SettingsError, load
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*")
@@ -263,6 +264,9 @@ class ContestSettings(_Model):
     min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
     verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
     problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")
+    redaction: RedactionSettings = Field(
+        default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
+    )
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
     )

@@ -1,0 +1,1 @@
+"""What finds personal data in texts, a kind of finding a module; ``ingest.redaction`` replaces what they find."""
