@@ -20,6 +20,7 @@ _COMMANDS = {
     "run": ("judge_pipeline.cli.run", "run"),
     "ui": ("judge_pipeline.cli.ui", "ui"),
     "init": ("judge_pipeline.cli.init", "init"),
+    "plan": ("judge_pipeline.cli.plan", "plan"),
     "status": ("judge_pipeline.cli.status", "status"),
     "explain": ("judge_pipeline.cli.explain", "explain"),
     "report": ("judge_pipeline.cli.report", "report"),
@@ -51,7 +52,7 @@ def cli() -> None:
     First steps
       judge-pipeline demo                    the sample contest, end to end, no key needed
       judge-pipeline init DIR                an empty workspace: configuration, a contest folder
-      judge-pipeline run CONTEST_DIR --dry-run   what would be asked of which judge, and its price
+      judge-pipeline plan CONTEST_DIR        what would be asked of which judge, and its price
       judge-pipeline run CONTEST_DIR         from raw files to the report
       judge-pipeline ui                      the same graph in the Dagster UI
       judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used

@@ -6,19 +6,15 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as RichTable
 
+from judge_pipeline.cli.plan import named_judges, plan_table, plans_of
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import JudgesFile, Workspace, check_slug
 from judge_pipeline.yaml_file import SettingsError
-
-if TYPE_CHECKING:
-    from judge_pipeline.orchestration.judging_run import JudgePlan
 
 SAMPLE_CONTEST = "sample-contest"
 DEMO_BACKENDS = ("embedded", "baseline", "recorded")
@@ -84,8 +80,8 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
         _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
-        plans, without_plan = _plans(workspace, contest, judges)
-        console.print(_plan_table(plans))
+        plans, without_plan = plans_of(workspace, contest, judges)
+        console.print(plan_table(plans))
         if dry_run:
             for judge, why in without_plan.items():
                 _failed(console, f"judge {judge}", why)
@@ -119,48 +115,12 @@ def _chosen(judges: JudgesFile, wanted: str | None) -> list[str]:
     names = judges.names("cocreation")
     if wanted is None:
         return [n for n in names if judges.get(n).enabled and not judges.get(n).missing_key(os.environ)]
-    chosen = [name.strip() for name in wanted.split(",") if name.strip()]
-    unknown = [name for name in chosen if name not in names]
-    if unknown or not chosen:
-        raise click.BadParameter(
-            f"{', '.join(unknown) or 'no judge'}: not in judges.yaml, which lists {', '.join(names)}",
-            param_hint="--judges",
-        )
+    chosen = named_judges(judges, wanted)
     for name in chosen:
         key = judges.get(name).missing_key(os.environ)
         if key:
             raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
     return list(dict.fromkeys(chosen))
-
-
-def _plans(workspace: Workspace, contest: str, judges: Sequence[str]) -> tuple[list[JudgePlan], dict[str, str]]:
-    """The judges' plans, and why a judge has none: its judging will fail for the same reason, and say so."""
-    from judge_pipeline.judging.failures import JudgingError
-    from judge_pipeline.orchestration.judging_run import plan_judge
-
-    plans, without = [], {}
-    for judge in judges:
-        try:
-            plans.append(plan_judge(workspace, contest, judge))
-        except JudgingError as error:
-            without[judge] = str(error)
-    return plans, without
-
-
-def _plan_table(plans: Sequence[JudgePlan]) -> RichTable:
-    table = RichTable(title="To be asked", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for heading in ("judge", "in scope", "stored", "to ask", "tokens, about", "USD, about"):
-        table.add_column(heading, justify="left" if heading == "judge" else "right")
-    for plan in plans:
-        table.add_row(
-            escape(plan.judge),
-            f"{plan.n_in_scope:,}",
-            f"{plan.n_stored:,}",
-            f"{plan.n_to_ask:,}",
-            "–" if plan.tokens is None else f"{plan.tokens:,}",
-            "–" if plan.cost_usd is None else f"{plan.cost_usd:.4f}",
-        )
-    return table
 
 
 def _print_checks(console: Console, failed_checks: Sequence[str]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judge_pipeline.judging.engine import JudgingContext, Settings
+from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.prepared import prepare
+from judge_pipeline.judging.prepared import Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, RecordedJudge
 

@@ -25,12 +25,11 @@ from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.limits import Timing
-from judge_pipeline.judging.prepared import AskedSettings, Prepared, prepare
+from judge_pipeline.judging.plan import Plan, plan_prepared
+from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
-
-Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
 """Columns of the table of failures."""
@@ -50,6 +49,7 @@ class JudgingContext:
         progress: called in the caller's thread as (done, total, failed, cost_usd): attempts answered, attempts asked
             for, attempts failed, US dollars of this run as far as priced. What it raises cancels the run.
         timing: clock and sleep.
+        planned: called once with what will be asked, and its estimated price, before anything is.
     """
 
     environment: Mapping[str, str]
@@ -59,6 +59,7 @@ class JudgingContext:
     seed: int = 0
     progress: Callable[[int, int, int, float], None] | None = None
     timing: Timing = field(default=Timing())
+    planned: Callable[[Plan], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class JudgingResult:
         cost_usd: US dollars over all runs, failed and repaired tries included; None where unpriced.
         seconds: sum of the latencies of all tries over all runs.
         notes: what a person should know besides: rows passed over, parameters that the model does not take.
+        plan: what was to be asked, and its estimated price, before anything was; None where no model is asked.
     """
 
     judge: str
@@ -92,6 +94,7 @@ class JudgingResult:
     cost_usd: float | None = None
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    plan: Plan | None = None
 
 
 def judge_requests(
@@ -174,6 +177,9 @@ def _asked(
     prepared = prepare(judge, settings, scope, context.prompts_dir)
     before = checkpoint.answered(judge, prepared.first_of)
     to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in before]
+    planned = plan_prepared(judge, settings, prepared, before, checkpoint)
+    if context.planned is not None:
+        context.planned(planned)
     missing_key = settings.missing_key(context.environment) if to_ask else None
     notes: tuple[str, ...] = ()
     if missing_key:
@@ -201,6 +207,7 @@ def _asked(
         cost_usd=total.cost_usd,
         seconds=total.seconds,
         notes=notes,
+        plan=planned,
     )
 
 

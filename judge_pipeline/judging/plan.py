@@ -12,9 +12,8 @@ from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.engine import Settings
-from judge_pipeline.judging.prepared import Prepared, prepare
+from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment
+from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
 
@@ -62,14 +61,24 @@ def plan(
     if isinstance(settings, (RecordedJudge, BaselineJudge)):
         return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, "no model is asked")
     prepared = prepare(judge_name, settings, scope, prompts_dir)
-    stored = checkpoint.answered(judge_name, prepared.first_of)
+    return plan_prepared(judge_name, settings, prepared, checkpoint.answered(judge_name, prepared.first_of), checkpoint)
+
+
+def plan_prepared(
+    judge_name: str,
+    settings: AskedSettings,
+    prepared: Prepared,
+    stored: Mapping[str, StoredJudgment],
+    checkpoint: Checkpoint,
+) -> Plan:
+    """The same, of requests that are rendered already and whose stored judgments are known."""
     to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in stored]
-    tokens_in = sum(_prompt_tokens(prepared, hash_) for hash_ in to_ask)
-    each, whence = _tokens_out_each(judge_name, stored, checkpoint)
+    tokens_in = sum(round(prepared.prompt_chars[hash_] / CHARS_PER_TOKEN) for hash_ in to_ask)
+    each, whence = _tokens_out_each(judge_name, stored if to_ask else {}, checkpoint)
     tokens_out = 3 * len(to_ask) if isinstance(settings, EmbeddedJudge) else round(each * len(to_ask))
     return Plan(
         judge_name,
-        len(scope),
+        len(prepared.hash_of),
         sum(hash_ in stored for hash_ in prepared.hash_of.values()),
         len(to_ask),
         tokens_in,
@@ -77,11 +86,6 @@ def plan(
         _cost(settings, tokens_in, tokens_out) if to_ask else 0.0,
         f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}",
     )
-
-
-def _prompt_tokens(prepared: Prepared, hash_: str) -> int:
-    call, _ = prepared.task(hash_).build()
-    return round(sum(len(message.content) for message in call.messages) / CHARS_PER_TOKEN)
 
 
 def _tokens_out_each(judge: str, stored: Mapping[str, Any], checkpoint: Checkpoint) -> tuple[float, str]:

@@ -12,8 +12,9 @@ import pandas as pd
 from judge_pipeline.judging.asking import Task
 from judge_pipeline.judging.checkpoint import StoredRequest
 from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
-from judge_pipeline.settings import EmbeddedJudge, LitellmJudge
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 
+Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
 AskedSettings = LitellmJudge | EmbeddedJudge
 
 
@@ -28,6 +29,7 @@ class Prepared:
         requests: attempt_id -> the request as a mapping, in the order of the table.
         hash_of: attempt_id -> request hash.
         first_of: request hash -> the first attempt that has it (equal requests are asked once).
+        prompt_chars: request hash -> characters of its rendered messages.
     """
 
     judge: str
@@ -36,6 +38,7 @@ class Prepared:
     requests: Mapping[str, Mapping[str, Any]]
     hash_of: Mapping[str, str]
     first_of: Mapping[str, str]
+    prompt_chars: Mapping[str, int]
 
     def task(self, hash_: str) -> Task:
         """The task to get the answer of one hash."""
@@ -68,11 +71,15 @@ def prepare(judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_di
         make_call = lambda messages: litellm_call(settings, messages)  # noqa: E731
     hash_of: dict[str, str] = {}
     first_of: dict[str, str] = {}
+    prompt_chars: dict[str, int] = {}
     for row in requests:
-        hash_ = request_hash(make_call(template.render(row)))
+        messages = template.render(row)
+        hash_ = request_hash(make_call(messages))
         hash_of[row["attempt_id"]] = hash_
         first_of.setdefault(hash_, row["attempt_id"])
-    return Prepared(judge, template, make_call, {row["attempt_id"]: row for row in requests}, hash_of, first_of)
+        prompt_chars[hash_] = sum(len(message.content) for message in messages)
+    by_attempt = {row["attempt_id"]: row for row in requests}
+    return Prepared(judge, template, make_call, by_attempt, hash_of, first_of, prompt_chars)
 
 
 def _mappings(scope: pd.DataFrame) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -14,7 +14,7 @@ import dagster as dg
 from judge_pipeline.orchestration.one_at_a_time import one_at_a_time
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
-from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace
+from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import JUDGE_REQUESTS
 
 if TYPE_CHECKING:
@@ -22,46 +22,26 @@ if TYPE_CHECKING:
 
     from judge_pipeline.cocreation.coverage import CurrentRequests
     from judge_pipeline.judging.engine import JudgingContext, JudgingResult
+    from judge_pipeline.judging.plan import Plan
     from judge_pipeline.orchestration.resources import WorkspaceResource
 
 _LOG_EVERY = 25
 
 
-@dataclass(frozen=True, slots=True)
-class JudgePlan:
-    """What a judge would be asked, before anything is asked.
+def plan_judge(workspace: Workspace, contest: str, judge: str) -> Plan:
+    """What the judge would be asked for the contest's stored requests.
 
-    Attributes:
-        judge: the judge.
-        n_in_scope: attempts in its scope.
-        n_stored: of these, answered before.
-        n_to_ask: distinct requests that would be asked.
-        tokens: prompt tokens of those, about; None where none would be sent.
-        cost_usd: their cost, about; None where there is no price.
+    Raises:
+        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
+        FileNotFoundError: the contest was never read.
     """
-
-    judge: str
-    n_in_scope: int
-    n_stored: int
-    n_to_ask: int
-    tokens: int | None
-    cost_usd: float | None
-
-
-def plan_judge(workspace: Workspace, contest: str, judge: str) -> JudgePlan:
-    """What the judge would be asked for the contest's stored requests."""
     from judge_pipeline.judging.checkpoint import Checkpoint
     from judge_pipeline.judging.plan import plan
-    from judge_pipeline.judging.verification import in_scope
 
     settings = workspace.judges().get(judge)
     requests = store_of(workspace).read(JUDGE_REQUESTS, contest)
-    if not isinstance(settings, LitellmJudge | EmbeddedJudge):
-        n = len(in_scope(requests, settings.scope))
-        return JudgePlan(judge, n, 0, 0, None, None)
     with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
-        found = plan(judge, settings, requests, checkpoint, workspace.config_dir / "prompts")
-    return JudgePlan(judge, found.n_in_scope, found.n_stored, found.n_to_ask, found.tokens_in, found.cost_usd)
+        return plan(judge, settings, requests, checkpoint, workspace.config_dir / "prompts")
 
 
 def judge_contest(
@@ -89,6 +69,7 @@ def judge_contest(
     settings = workspace.judges().get(judge)
     contest_settings = context.resources.workspace.contest(contest)
     judging = _judging_context(context.resources.workspace, contest, training, _progress(context, judge))
+    judging = replace(judging, planned=lambda planned: context.log.info(_planned_in_words(planned)))
     lock = workspace.out_dir / "locks" / contest / f"{judge}.lock"
 
     def say_so() -> None:
@@ -158,6 +139,14 @@ def _progress(context: dg.AssetExecutionContext, judge: str) -> Any:
     return show
 
 
+def _planned_in_words(plan: Plan) -> str:
+    cost = "unpriced" if plan.cost_usd is None else f"about {plan.cost_usd:.4f} USD"
+    return (
+        f"{plan.judge}: {plan.n_to_ask} of {plan.n_in_scope} to ask, about {plan.tokens_in} tokens in and "
+        f"{plan.tokens_out} out, {cost} ({plan.basis})"
+    )
+
+
 def _refused(contest: str, judge: str, result: JudgingResult, problems: list[str]) -> dg.Failure:
     from judge_pipeline.judging.failures import IN_WORDS
     from judge_pipeline.report.markdown import preview
@@ -192,4 +181,8 @@ def _metadata(result: JudgingResult) -> dict[str, Any]:
     }
     known = {"tokens_in": result.tokens_in, "tokens_out": result.tokens_out, "cost_usd": result.cost_usd}
     metadata |= {name: value for name, value in known.items() if value is not None}
+    if result.plan is not None:
+        planned = {"to_ask": result.plan.n_to_ask, "tokens_in": result.plan.tokens_in, "basis": result.plan.basis}
+        planned |= {"tokens_out": result.plan.tokens_out, "cost_usd": result.plan.cost_usd}
+        metadata |= {f"planned_{name}": value for name, value in planned.items() if value is not None}
     return metadata | ({"notes": "\n".join(result.notes)} if result.notes else {})

@@ -55,7 +55,9 @@ def record(mini: MiniContest, *judges: str) -> None:
         mini.record(judge, {row.attempt_id: 0.2 + 0.6 * row.y for row in attempts.itertuples()})
 
 
-@pytest.mark.parametrize("command", ["", "run", "demo", "ui", "init", "status", "report", "parse", "evaluate"])
+@pytest.mark.parametrize(
+    "command", ["", "run", "plan", "explain", "demo", "ui", "init", "status", "report", "parse", "evaluate"]
+)
 def test_help_names_exit_codes_or_says_what_happens(shell: Shell, command: str) -> None:
     code, out, _ = shell(*filter(None, [command, "--help"]))
     assert code == 0

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.plan import listed_price, plan
+from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge
+from judge_pipeline.tables import JUDGE_REQUESTS
+from judge_pipeline_tests.judging.loopback_workspace import LoopbackWorkspace
 
 PRICE = {"input_usd_per_million_tokens": 1.0, "output_usd_per_million_tokens": 10.0}
 
@@ -45,6 +51,34 @@ def test_an_unpriced_model_has_no_cost_and_own_judges_cost_nothing(
     assert cost(loopback_judge(model="openai/gpt-5.2-2025-12-11")) == pytest.approx(
         3 * (600 * 1.75e-6 + 150 * 14e-6), rel=0.3
     )
+
+
+@pytest.mark.slow
+def test_the_command_plans_a_folder_then_a_name_and_the_asset_keeps_the_plan(
+    tmp_path: Path, provider: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = LoopbackWorkspace(tmp_path, provider.url, capsys, monkeypatch)
+    workspace.configure(price=PRICE, api_key_env="LOOPBACK_KEY")
+    code, out, _ = workspace("plan", "data/contests/mini")
+    n = len(workspace.table(JUDGE_REQUESTS))
+    assert code == 0 and "a run leaves it out until LOOPBACK_KEY is set" in out and "together" in out
+    assert not provider.requests
+    code, out, _ = workspace("plan", "mini", "--judges", "loopback", "--json")
+    planned = json.loads(out)
+    assert (code, planned["n_to_ask"], planned["tokens_out"]) == (0, n, 150 * n)
+    assert planned["cost_usd"] == pytest.approx(planned["tokens_in"] * 1e-6 + planned["tokens_out"] * 1e-5)
+    monkeypatch.setenv("LOOPBACK_KEY", "k")
+    assert workspace.run()[0] == 0
+    with open_instance(workspace.workspace) as instance:
+        event = instance.get_latest_materialization_event(dg.AssetKey("judge_outputs"))
+    assert event is not None and event.asset_materialization is not None
+    metadata = {name: value.value for name, value in event.asset_materialization.metadata.items()}
+    assert (metadata["planned_to_ask"], metadata["planned_tokens_in"]) == (n, planned["tokens_in"])
+    assert metadata["planned_cost_usd"] == pytest.approx(planned["cost_usd"])
+    code, out, _ = workspace("plan", "mini", "--judges", "loopback", "--json")
+    assert (json.loads(out)["n_to_ask"], json.loads(out)["cost_usd"]) == (0, 0.0)
+    assert workspace("plan", "elsewhere")[0] == 2
+    assert workspace("plan", "mini", "--judges", "nobody")[0] == 2
 
 
 @pytest.mark.parametrize(
