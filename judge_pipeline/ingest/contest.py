@@ -1,19 +1,35 @@
-"""A contest folder, read once: every artifact and chat log into tables, what cannot be read into the quarantine."""
+"""A contest folder, read once: every artifact and chat log into tables, what cannot be read into the quarantine.
+
+Files are listed first and opened one at a time, in processes of their own where there are many or large ones; what was
+read of a file before, and is still true of it, is taken from the cache. Tables and fingerprint are the same whichever
+way they come about.
+"""
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.ingest.attempts import build_attempts, submission_artifacts
+from judge_pipeline.ingest.attempts import build_attempts, quarantine
 from judge_pipeline.ingest.beside import opener
-from judge_pipeline.ingest.contest_folder import contest_files, fingerprint
+from judge_pipeline.ingest.contest_folder import ArtifactKind, fingerprint_of
+from judge_pipeline.ingest.contest_reading import FileRead, FilesRead, Report, read_files
+from judge_pipeline.ingest.file_reading import TABLES
 from judge_pipeline.ingest.joined_sources import join_tables
-from judge_pipeline.ingest.prompt_logs import prompt_logs
+from judge_pipeline.ingest.prompt_logs import Copies
+from judge_pipeline.ingest.reading_cache import ReadingCache
+from judge_pipeline.ingest.reading_limits import ReadingLimits
+from judge_pipeline.ingest.records import UnreadableArtifact
 from judge_pipeline.settings import ContestSettings
 from judge_pipeline.tables import INGEST_QUARANTINE
+
+_LIMITS = ReadingLimits()
 
 
 @dataclass(frozen=True)
@@ -26,6 +42,10 @@ class ContestRead:
         attempts: table ATTEMPTS.
         quarantine: table INGEST_QUARANTINE: what was set aside at any step.
         fingerprint: sha256 over the paths and contents of all files: the data version of the folder.
+        n_files: files found.
+        n_opened: files of which the content was looked at; the others are known to be unchanged.
+        n_parsed: files that were parsed.
+        cache_trouble: why the cache could not be used, if so.
     """
 
     submission_artifacts: pd.DataFrame
@@ -33,27 +53,102 @@ class ContestRead:
     attempts: pd.DataFrame
     quarantine: pd.DataFrame
     fingerprint: str
+    n_files: int
+    n_opened: int
+    n_parsed: int
+    cache_trouble: str | None
 
 
-def read_contest(folder: Path, contest: str, settings: ContestSettings) -> ContestRead:
+def _tell_nobody(done: int, total: int, aside: int) -> None:
+    pass
+
+
+def read_contest(
+    folder: Path,
+    contest: str,
+    settings: ContestSettings,
+    *,
+    cache: Path | None = None,
+    report: Report = _tell_nobody,
+    n_processes: int | None = None,
+    limits: ReadingLimits = _LIMITS,
+) -> ContestRead:
     """Read ``folder/submissions`` and ``folder/prompts``.
 
     Args:
         folder: the contest folder.
         contest: its name, which enters every attempt_id.
         settings: time zone, verdict words, problem names.
+        cache: file in which readings are kept for the next time (``reading_cache.cache_file``); None: nowhere.
+        report: is told about progress, a few times a second: files done, files in all, files with something set aside.
+        n_processes: processes that read; 0: this one; None: one for each core, or this one where there are few files,
+            all of them small.
+        limits: what the reading of one file may take where other processes read.
     """
-    submissions = list(contest_files(folder, "submissions"))
-    prompts = list(contest_files(folder, "prompts"))
-    artifacts, unread = submission_artifacts(submissions, settings)
+    with ExitStack() as stack:
+        stack.enter_context(_without_looking_for_cycles())
+        kept = stack.enter_context(ReadingCache(cache, settings)) if cache is not None else None
+        read = read_files(folder, settings, cache=kept, report=report, n_processes=n_processes, limits=limits)
+        return _tables(read, folder, contest, kept.trouble if kept is not None else None)
+
+
+def _tables(read: FilesRead, folder: Path, contest: str, trouble: str | None) -> ContestRead:
+    total, digest = len(read.files), fingerprint_of((file.path, file.sha256) for file in read.files)
+    artifacts, unread = _table("submissions", _said(read.files, "submissions"))
+    logs, unread_logs = _table("prompts", _without_copies(_said(read.files, "prompts")))
+    read.files.clear()  # their values live on in the tables
     artifacts, unread = join_tables(artifacts, unread, opener(folder, "submissions"))
     attempts, unusable = build_attempts(artifacts, contest)
-    logs, unread_logs = prompt_logs(prompts)
     set_aside = [table for table in (unread, unusable, unread_logs) if len(table)]
-    quarantine = pd.concat(set_aside, ignore_index=True) if set_aside else INGEST_QUARANTINE.empty()
-    return ContestRead(
-        artifacts, logs, attempts, INGEST_QUARANTINE.conform(quarantine), fingerprint([*submissions, *prompts])
-    )
+    aside = pd.concat(set_aside, ignore_index=True) if set_aside else INGEST_QUARANTINE.empty()
+    aside = INGEST_QUARANTINE.conform(aside)
+    return ContestRead(artifacts, logs, attempts, aside, digest, total, read.n_opened, read.n_parsed, trouble)
+
+
+def _said(files: Iterable[FileRead], kind: ArtifactKind) -> Iterator[FileRead]:
+    return (file for file in files if file.kind == kind)
+
+
+def _without_copies(logs: Iterable[FileRead]) -> Iterator[FileRead]:
+    """The logs; of those that a participant handed in twice, the later ones as set aside."""
+    copies = Copies()
+    for log in logs:
+        try:
+            if not isinstance(log.said, UnreadableArtifact):
+                copies.refuse(log.path, log.sha256)
+            yield log
+        except UnreadableArtifact as copy:
+            yield FileRead(log.kind, log.path, log.sha256, copy)
+
+
+def _table(kind: ArtifactKind, files: Iterable[FileRead]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The table of what the files say, in their order, and what was set aside of them."""
+    rows: list[list[Any]] = []
+    aside: list[UnreadableArtifact] = []
+    for file in files:
+        if isinstance(file.said, UnreadableArtifact):
+            aside.append(file.said)
+        else:
+            rows.extend(file.said.rows)
+            aside.extend(UnreadableArtifact(file.path, *what) for what in file.said.aside)
+    table = TABLES[kind]
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(table.column_names)}
+    return table.conform(pd.DataFrame(columns, dtype="object")), quarantine(aside, kind)
+
+
+@contextmanager
+def _without_looking_for_cycles() -> Iterator[None]:
+    """Keeps Python from looking for garbage in cycles again and again among millions of values, all of them in use.
+
+    That search takes as long as the work itself; there are none to be found.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def read_statements(folder: Path) -> dict[str, str]:

@@ -12,7 +12,7 @@ import os
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
@@ -102,30 +102,6 @@ def _read(found: ListedFile | UnreadableArtifact) -> FoundFile:
         return found.path, read_file(Path(found.file), found.path)
     except UnreadableArtifact as unreadable:
         return found.path, unreadable
-
-
-def opener(folder: Path, kind: ArtifactKind) -> Callable[[str], bytes]:
-    """A function that reads a file of ``folder/kind`` by its path relative to the contest folder.
-
-    It raises ``UnreadableArtifact`` where there is no such file, and where it lies outside ``folder/kind``.
-    """
-    inside = (folder / kind).resolve()
-
-    def open_beside(path: str) -> bytes:
-        parts = path.split("/")
-        if parts[0] != kind or ".." in parts or "\0" in path:
-            raise UnreadableArtifact(path, None, "lies outside the folder", "put it beside what names it")
-        try:
-            file = folder.joinpath(*parts).resolve(strict=True)
-        except (OSError, RuntimeError):
-            raise UnreadableArtifact(path, None, "is not there", "put it beside what names it") from None
-        if not file.is_relative_to(inside):
-            raise UnreadableArtifact(
-                path, None, "is a symbolic link that leaves the folder", "put the file in its place"
-            )
-        return read_file(file, path)
-
-    return open_beside
 
 
 def read_file(file: Path, path: str) -> bytes:

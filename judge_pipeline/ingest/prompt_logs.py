@@ -160,22 +160,47 @@ def prompt_logs(
 
     rows: list[dict[str, Any]] = []
     aside: list[UnreadableArtifact] = []
-    seen: dict[tuple[str, bytes], str] = {}
+    copies = Copies()
     for path, data in files:
         try:
             if isinstance(data, UnreadableArtifact):
                 raise data
-            participant = _participant(path)
-            first = seen.setdefault((participant, hashlib.sha256(data).digest()), path)
-            if first != path:
-                raise UnreadableArtifact(path, None, f"holds the same bytes as {first}", "remove one of the two")
-            rows.extend(_row(participant, message) for message in _read_some(data, path))
+            copies.refuse(path, hashlib.sha256(data).hexdigest())
+            rows.extend(log_rows(data, path))
         except UnreadableArtifact as unreadable:
             aside.append(unreadable)
     quarantine = [
         {"kind": "prompts", "path": u.path, "place": u.place, "reason": u.reason, "remedy": u.remedy} for u in aside
     ]
     return PROMPT_LOGS.conform(rows), INGEST_QUARANTINE.conform(quarantine)
+
+
+class Copies:
+    """Which logs hold the same bytes as an earlier log of the same participant."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str | None, str], str] = {}
+
+    def refuse(self, path: str, sha256: str) -> None:
+        """Remembers a log, in the order of the files.
+
+        Raises:
+            UnreadableArtifact: it is a copy of an earlier one.
+        """
+        participant, _ = participant_and_problem_of(path)
+        first = path if participant is None else self._first.setdefault((participant, sha256), path)
+        if first != path:
+            raise UnreadableArtifact(path, None, f"holds the same bytes as {first}", "remove one of the two")
+
+
+def log_rows(data: bytes, path: str) -> list[dict[str, Any]]:
+    """The messages of a log as rows of table PROMPT_LOGS; at least one.
+
+    Raises:
+        UnreadableArtifact: it lies in no participant's folder, cannot be read, or holds no message.
+    """
+    participant = _participant(path)
+    return [_row(participant, message) for message in _read_some(data, path)]
 
 
 def _participant(path: str) -> str:
