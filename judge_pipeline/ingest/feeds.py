@@ -108,7 +108,9 @@ def _file_beside(submission: Mapping[str, Any], path: str) -> str | None:
     files = submission.get("files")
     first = files[0] if isinstance(files, list) and files and isinstance(files[0], Mapping) else {}
     href = _text(first.get("href"))
-    return path_beside(path, href) if href is not None and "://" not in href else None
+    # Without the submission's id in it, an address may be that of any submission.
+    own = href is not None and _text(submission.get("id")) in href.split("/") and "://" not in href
+    return path_beside(path, href) if href is not None and own else None
 
 
 def _from_start(submission: Mapping[str, Any], state: _State, notes: list[str]) -> str | None:

@@ -1,14 +1,14 @@
 """What the name of a file in a judge's export says: ``1234_AC_team_A.cpp``, by the contest's pattern.
 
 A separator may stand within a team's or a problem's name. So a name is divided in every way that the pattern allows,
-and read only where one way is left: a verdict is a listed word, and of several ways the one counts that names a problem
-(else a participant) which the other names, or contest.yaml, tell of beyond doubt. Nothing is guessed.
+and read only where one way is left: a verdict is a listed word, an id holds no separator, and of several ways the one
+counts that names a problem which the other names tell of beyond doubt, or a problem or participant of contest.yaml.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -17,10 +17,13 @@ from judge_pipeline.ingest.verdicts import listed_verdict
 NameFields = Mapping[str, str]
 """The fields of a name: ``submission_id``, ``verdict``, ``participant``, ``problem_id``, ``language``."""
 
+Verdicts = Callable[[str], "str | None"]
+"""The verdict of words that are listed as they stand."""
+
 _MAX_NAME = 255
 _MAX_VERDICT = 60
-_MAX_WAYS = 300
-_MAX_STEPS = 5000
+_MAX_STEPS = 1000
+"""Of dividing one name; what is not done by then is not decided."""
 
 
 def read_names(
@@ -38,10 +41,13 @@ def read_names(
     Returns:
         For each name its fields and whether other names were needed to divide it; or, in words, why it cannot be read.
     """
-    ways = [_ways(name, pattern, words) for name in names]
+    verdicts = lru_cache(maxsize=4096)(lambda text: listed_verdict(text, words))
+    ways = [_ways(name, pattern, verdicts) for name in names]
+    # A team of the name "one" says nothing against a team "one_two"; problems are few, and known from many names.
+    problems = {way[0]["problem_id"] for way in ways if len(way) == 1 and "problem_id" in way[0]}
     told = {
-        field: {way[0][field] for way in ways if len(way) == 1 and field in way[0]} | set(known.get(field, ()))
-        for field in ("problem_id", "participant")
+        "problem_id": problems | set(known.get("problem_id", ())),
+        "participant": set(known.get("participant", ())),
     }
     return [_decided(way, told) for way in ways]
 
@@ -59,20 +65,19 @@ def _decided(ways: list[NameFields], told: Mapping[str, Collection[str]]) -> tup
     return "its name can be divided in several ways by the form"
 
 
-def _ways(name: str, pattern: str, words: Mapping[str, str]) -> list[NameFields]:
+def _ways(name: str, pattern: str, verdicts: Verdicts) -> list[NameFields]:
     """All ways to divide a name; of verdicts that begin alike, only the longest counts."""
     stem = str(PurePosixPath(name).with_suffix("")) if "/" in pattern else PurePosixPath(name).stem
     if not stem or len(stem) > _MAX_NAME:
         return []
     fields, separators = _parts(pattern)
     steps = [_MAX_STEPS]
-    found: list[NameFields] = []
-    for way in _divide(stem, fields, separators, words, steps):
-        found.append(way)
-        if len(found) > _MAX_WAYS:
-            return found
+    found = list(_divide(stem, fields, separators, verdicts, steps))
+    if steps[0] < 0:
+        return found + found  # not all ways are known: more than one, whatever they are
     longest = max((len(way.get("verdict", "")) for way in found), default=0)
-    return [way for way in found if len(way.get("verdict", "")) == longest]
+    kept = [way for way in found if len(way.get("verdict", "")) == longest]
+    return list({tuple(way.items()): way for way in kept}.values())
 
 
 @lru_cache(maxsize=16)
@@ -83,7 +88,7 @@ def _parts(pattern: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _divide(
-    text: str, fields: tuple[str, ...], separators: tuple[str, ...], words: Mapping[str, str], steps: list[int]
+    text: str, fields: tuple[str, ...], separators: tuple[str, ...], verdicts: Verdicts, steps: list[int]
 ) -> Iterator[NameFields]:
     if not text.startswith(separators[0]):
         return
@@ -101,9 +106,9 @@ def _divide(
             return  # an id holds no separator: what comes is longer still
         if field == "verdict" and len(value) > _MAX_VERDICT:
             return
-        if field == "verdict" and listed_verdict(value, words) is None:
+        if field == "verdict" and verdicts(value) is None:
             continue
-        for rest in _divide(text[end:], fields[1:], separators[1:], words, steps):
+        for rest in _divide(text[end:], fields[1:], separators[1:], verdicts, steps):
             yield rest if field == "other" else {field: value, **rest}
 
 

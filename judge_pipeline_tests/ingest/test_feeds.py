@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from judge_pipeline.ingest.records import SubmissionRecord
-from judge_pipeline.ingest.submissions import read_submissions
+from judge_pipeline.ingest.submissions import read_artifact, read_submissions
 from judge_pipeline.settings import ContestSettings
 
 _TYPES = [
@@ -104,6 +104,37 @@ def test_times_since_the_start() -> None:
     assert record.submitted_at is not None
     assert record.submitted_at.isoformat() == "2026-03-01T02:02:03.500000+00:00"
     assert any("start" in note for note in record.notes)
+
+
+@pytest.mark.parametrize("key", ["start_contest_time", "start_time"])
+def test_the_newest_valid_judgement_counts_in_whatever_order_they_come(key: str) -> None:
+    times = {"start_contest_time": "0:{:02d}:00.000", "start_time": "2026-03-01T10:{:02d}:00+09:00"}
+    events = [
+        {"type": "submissions", "id": "1", "data": _submission(1)},
+        {"type": "judgements", "id": None, "data": [
+            _judgement("new", 1, "AC", **{key: times[key].format(30)}),
+            _judgement("withdrawn", 1, "TLE", valid=False, **{key: times[key].format(40)}),
+            _judgement("old", 1, "WA", **{key: times[key].format(5)}),
+        ]},
+    ]  # fmt: skip
+    (record,) = _read(json.dumps(events))
+    assert record.verdict == "AC"
+    assert any("before: TLE, WA" in note for note in record.notes)
+
+
+def test_a_line_that_is_no_json_costs_itself_and_is_told() -> None:
+    lines = list(map(json.dumps, _by_token()))
+    read = read_artifact("\n".join([*lines[:9], "{broken", *lines[9:]]).encode(), "f.ndjson", ContestSettings())
+    assert [r.verdict for r in read.records] == [r.verdict for r in _read("\n".join(lines))]
+    assert [aside.place for aside in read.aside] == ["line 10"]
+    assert all(any("line 10 cannot be read" in note for note in record.notes) for record in read.records)
+
+
+def test_teams_by_the_contests_names() -> None:
+    settings = ContestSettings(participant_names={"t1": "E001"})
+    records = read_submissions(json.dumps(_by_token()).encode(), "submissions/clics/feed.json", settings)
+    assert {(r.participant, r.problem_id) for r in records} == {("E001", "A")}
+    assert not any("folder" in note for record in records for note in record.notes)
 
 
 def test_the_real_feeds(shared: Path) -> None:

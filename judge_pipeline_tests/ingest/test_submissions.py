@@ -31,9 +31,9 @@ def _or_reason(data: bytes, path: str = "x.html") -> list[SubmissionRecord] | Un
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"", "is empty"), (b" \n\t ", "is empty"), (b"PK\x03\x04abc", "ZIP"), (b"%PDF-1.7", "PDF"),
+        (b"", "is empty"), (b" \n\t ", "is empty"), (b"PK\x03\x04abc", "no whole ZIP"), (b"%PDF-1.7", "PDF"),
         (b"\x89PNG\r\n", "image"),
-        (bytes(range(32)) * 50, "binary"), (b"\x1f\x8b\x08", "gzip"), (b"PAR1....", "Parquet"),
+        (bytes(range(32)) * 50, "binary"), (b"\x1f\x8b\x08", "gzip"), (b"PAR1....", "no whole Parquet"),
         (b"<html><body>Sign in</body></html>", "shows no submission"), (b"hello", "holds no submission"),
     ],
 )  # fmt: skip
