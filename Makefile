@@ -12,7 +12,7 @@ PORT ?= 3000
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
-setup: $(READY) ## install everything into .venv (first run: a few minutes, 1.6 GB)
+setup: $(READY) ## install everything into .venv (first run: a few minutes, about 2 GB)
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \

@@ -90,7 +90,7 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
         problems["nothing_set_aside"] = [f"{q.path}: {q.reason} ({q.remedy})" for q in read.quarantine.itertuples()]
     if not len(read.submission_artifacts):
         raise dg.Failure(
-            f"contest {contest!r}: no submission could be read from {folder / 'submissions'}; "
+            f"no submission could be read from {folder / 'submissions'}; "
             f"put each participant's artifacts at submissions/<participant>/[<problem>/]"
             + "".join(f"\n{line}" for line in problems.get("nothing_set_aside", [])[:20]),
             allow_retries=False,
@@ -110,12 +110,12 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
 def _attempt_problems(attempts: Any) -> dict[str, list[str]]:
     from judge_pipeline.ingest.contest import turn_gaps
 
-    unknown = attempts[attempts["verdict"] == "UNKNOWN"]
-    words = unknown["verdict_raw"].fillna("(none)").value_counts()
-    return {
-        "turns_complete": turn_gaps(attempts),
-        "verdicts_known": [f"{word!r}: {count} attempt(s); add it to verdict_words" for word, count in words.items()],
-    }
+    unknown = attempts.loc[attempts["verdict"] == "UNKNOWN", "verdict_raw"]
+    without = int(unknown.isna().sum())
+    known = [f"{word!r}: {n} attempt(s); add it to verdict_words" for word, n in unknown.value_counts().items()]
+    if without:
+        known.append(f"{without} attempt(s) whose file states no verdict; they have no label and count in no metric")
+    return {"turns_complete": turn_gaps(attempts), "verdicts_known": known}
 
 
 @table_asset(

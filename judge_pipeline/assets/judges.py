@@ -74,7 +74,7 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
 
     contest = contest_of(context)
     workspace: WorkspaceResource = context.resources.workspace
-    facts, outputs = workspace.judge_facts(), _outputs(context.resources.store, contest)
+    facts, outputs = workspace.judge_facts(contest), _outputs(context.resources.store, contest)
     with_table = [judge.name for judge in facts if judge.name in outputs]
     current = current_requests(workspace, contest, with_table, judge_requests, _labels(attempts, splits))
     rows = build(facts, judge_requests, outputs, current)

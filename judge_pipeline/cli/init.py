@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 from pathlib import Path
 
 import click
 from pydantic import BaseModel
 
 from judge_pipeline.settings import ContestSettings, JudgesFile, packaged_config_dir
+
+_SAMPLE_ONLY = "\n  # Simulated, for the sample contest"
+"""Begins the part of judges.yaml, up to its end, that only the sample contest has files for."""
 
 _CONTEST_YAML = """\
 # yaml-language-server: $schema=../../../assets_config/schemas/contests.schema.json
@@ -57,8 +59,12 @@ def init(directory: Path) -> int:
         (contest / folder).mkdir(parents=True, exist_ok=True)
     for path in filter(None, written):
         click.echo(f"wrote {path}")
-    click.echo(f"Next: put files into {contest}, then:")
-    click.echo(f"  cd {shlex.quote(str(directory))} && judge-pipeline run {contest.relative_to(directory).as_posix()}")
+    name = contest.relative_to(directory).as_posix()
+    click.echo(f"Next: put files into {contest} (its README.txt says where), then:")
+    click.echo(f"  cd {shlex.quote(str(directory))}")
+    click.echo(f"  judge-pipeline parse {name}            what is read from them, and what is set aside")
+    click.echo(f"  judge-pipeline run {name} --dry-run    what would be asked, and its price")
+    click.echo(f"  judge-pipeline run {name}              from raw files to the report")
     return 0
 
 
@@ -74,15 +80,14 @@ def schemas() -> dict[str, str]:
 def _copy_configuration(target: Path) -> list[Path | None]:
     source = packaged_config_dir()
     files = [*sorted(source.glob("*.yaml")), *sorted((source / "prompts").glob("*.j2"))]
-    return [_copy(file, target / file.relative_to(source)) for file in files]
+    return [
+        _write(target / file.relative_to(source), _without_sample(file.read_text(encoding="utf-8"))) for file in files
+    ]
 
 
-def _copy(source: Path, target: Path) -> Path | None:
-    if target.exists():
-        return None
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
-    return target
+def _without_sample(text: str) -> str:
+    own, found, _ = text.partition(_SAMPLE_ONLY)
+    return f"{own.rstrip()}\n" if found else text
 
 
 def _write(path: Path, text: str) -> Path | None:

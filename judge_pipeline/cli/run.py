@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 from rich.console import Console
@@ -23,7 +24,9 @@ DEMO_BACKENDS = ("embedded", "baseline", "recorded")
 @click.command()
 @click.argument("contest_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
-@click.option("--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key).")
+@click.option(
+    "--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key or file)."
+)
 @click.option("--dry-run", is_flag=True, help="Read the contest, print what would be asked and its price, ask nothing.")
 def run(contest_dir: Path, out: Path | None, judges: str | None, dry_run: bool) -> int:
     """Take the contest in CONTEST_DIR from raw files to its report.
@@ -40,8 +43,8 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, dry_run: bool) 
         check_slug(contest_dir.resolve().name, "contest folder name")
     except SettingsError as error:
         raise click.BadParameter(str(error), param_hint="CONTEST_DIR") from None
-    chosen = _chosen(workspace.judges(), judges)
-    return run_contest(workspace, contest_dir, chosen, dry_run=dry_run)
+    chosen, left_out = _chosen(workspace.judges(), judges, contest_dir)
+    return run_contest(workspace, contest_dir, chosen, left_out=left_out, dry_run=dry_run)
 
 
 @click.command()
@@ -62,8 +65,15 @@ def sample_contest() -> Path:
     return Path(__file__).resolve().parent.parent / "samples" / "contests" / SAMPLE_CONTEST
 
 
-def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], *, dry_run: bool = False) -> int:
-    """Read, judge, evaluate, report; returns the exit code."""
+def run_contest(
+    workspace: Workspace,
+    contest_dir: Path,
+    judges: Sequence[str],
+    *,
+    left_out: Mapping[str, str] = MappingProxyType({}),
+    dry_run: bool = False,
+) -> int:
+    """Read, judge, evaluate, report; returns the exit code. The judges that are left out are named with the reason."""
     from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
     from judge_pipeline.orchestration.contest_folders import note_contest
     from judge_pipeline.orchestration.instance import open_instance
@@ -82,6 +92,8 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
             return _failed(console, f"contest {contest}", outcome.error)
         plans, without_plan = plans_of(workspace, contest, judges)
         console.print(plan_table(plans))
+        for judge, why in left_out.items():
+            console.print(f"[dim]Left out: {escape(judge)} ({escape(why)})[/dim]", soft_wrap=True)
         if dry_run:
             for judge, why in without_plan.items():
                 _failed(console, f"judge {judge}", why)
@@ -102,7 +114,10 @@ def run_contest(workspace: Workspace, contest_dir: Path, judges: Sequence[str], 
             return _failed(console, f"contest {contest}", outcome.error)
     _print_result(console, workspace, contest)
     if failed:
-        console.print(f"[red]Failed:[/red] {', '.join(failed)}. What was answered is kept; run again to go on.")
+        console.print(
+            f"[red]Failed:[/red] {escape(', '.join(failed))}. The errors above say why. What was answered is kept: run "
+            "again once they are mended."
+        )
     return 1 if failed else 0
 
 
@@ -111,16 +126,20 @@ def _workspace(out: Path | None) -> Workspace:
     return replace(workspace, out_dir=out.resolve()) if out else workspace
 
 
-def _chosen(judges: JudgesFile, wanted: str | None) -> list[str]:
+def _chosen(judges: JudgesFile, wanted: str | None, contest_dir: Path) -> tuple[list[str], dict[str, str]]:
+    """The judges to ask, and why others are left out; a judge that is wanted by name is never left out in silence."""
+    from judge_pipeline.orchestration.left_out import why_left_out
+
     names = judges.names("cocreation")
     if wanted is None:
-        return [n for n in names if judges.get(n).enabled and not judges.get(n).missing_key(os.environ)]
+        reasons = {name: why_left_out(judges.get(name), contest_dir, os.environ) for name in names}
+        return [n for n in names if not reasons[n]], {name: why for name, why in reasons.items() if why}
     chosen = named_judges(judges, wanted)
     for name in chosen:
         key = judges.get(name).missing_key(os.environ)
         if key:
             raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(chosen)), {}
 
 
 def _print_checks(console: Console, failed_checks: Sequence[str]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
+from rich.text import Text
 
 from judge_pipeline.settings import Workspace
 
@@ -32,19 +35,24 @@ def status(out: Path | None, as_json: bool) -> int:
     if not rows:
         console.print("No contest yet: 'judge-pipeline demo', or 'judge-pipeline run CONTEST_DIR'.")
         return 0
-    table = RichTable(box=None, padding=(0, 2, 0, 0))
-    for heading in ("contest", "judge", "status", "judged", "in scope", "USD", "why"):
-        table.add_column(heading, justify="right" if heading in ("judged", "in scope", "USD") else "left")
-    for row in rows:
-        cost = row["cost_usd"]
-        table.add_row(
-            escape(str(row["contest"])),
-            escape(str(row["judge"] or "–")),
-            escape(str(row["status"])),
-            str(row["n_judged"]),
-            str(row["n_in_scope"]),
-            "–" if cost is None else f"{cost:.4f}",
-            escape(str(row["reason"] or "")),
-        )
-    console.print(table)
+    for contest, of_contest in groupby(rows, key=lambda row: row["contest"]):
+        console.print(_table(str(contest), list(of_contest)))
     return 0
+
+
+def _table(contest: str, rows: Sequence[Mapping[str, object]]) -> RichTable:
+    """One contest's judges; long reasons wrap in the last column, so that names stay whole in 80 columns."""
+    table = RichTable(title=Text(contest, "bold"), title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("judge", no_wrap=True)
+    table.add_column("judged", no_wrap=True, justify="right")
+    table.add_column("USD", no_wrap=True, justify="right")
+    table.add_column("status")
+    for row in rows:
+        cost, reason = row["cost_usd"], row["reason"]
+        table.add_row(
+            escape(str(row["judge"] or "–")),
+            f"{row['n_judged']} of {row['n_in_scope']}",
+            "–" if cost is None else f"{cost:.4f}",
+            escape(f"{row['status']}: {reason}" if reason else str(row["status"])),
+        )
+    return table

@@ -40,7 +40,9 @@ def ui(host: str, port: int) -> None:
         "DAGSTER_DISABLE_TELEMETRY": "1",
     }
     target = _target(home)
-    command = [sys.executable, "-m", "dagster", "dev", *target, "--host", host, "--port", str(port)]
+    # Dagster would advise on every start to use a command of another package.
+    quiet = ["-W", "ignore:Function `dev_command` is superseded"]
+    command = [sys.executable, *quiet, "-m", "dagster", "dev", *target, "--host", host, "--port", str(port)]
     os.execv(sys.executable, command)
 
 

@@ -20,7 +20,7 @@ class JudgeFacts:
         in_panel: whether it belongs to the panel J.
         scope: the scope in words.
         splits: the splits in its scope.
-        not_asked: why it was not asked, where that is known (a key that is missing).
+        not_asked: why it was not asked, where that is known (a key or a recorded file is missing).
     """
 
     name: str
@@ -106,7 +106,7 @@ def _row(
         "cost_usd": None,
         "model": None,
         "status": "not judged",
-        "reason": judge.not_asked or "its judge_outputs has not been materialized, or failed",
+        "reason": judge.not_asked or "it has not been run yet, or its run failed",
     }
     if table is None:
         return row

@@ -105,7 +105,7 @@ def _incomplete_lines(attempts: pd.DataFrame, quarantine: pd.DataFrame, prompt_l
 def _language_lines(attempts: pd.DataFrame) -> Iterator[Line]:
     n = len(attempts)
     counts = Counter(name for name in attempts["language"] if isinstance(name, str))
-    yield "languages", "Programming languages", _count(len(counts), n)
+    yield "languages", "Programming languages, as the sites name them", _count(len(counts), n)
     yield "without_language", "Attempts without a stated language", _count(n - sum(counts.values()), n)
     for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield f"language:{name}", f"Attempts in {name}", _count(count, n)

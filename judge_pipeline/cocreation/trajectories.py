@@ -131,9 +131,8 @@ def success_at_turn(table: pd.DataFrame) -> pd.DataFrame:
     last_turn = int(max(table["n_turns"].max(), np.nan_to_num(first).max()))
     curve = time_to_success.success_at_turn(first, last_turn)
     waiting = int(((table["n_undecided"] > 0) & ~table["solved"].astype(bool)).sum())
-    reason = (
-        f"{waiting} unsolved trajectories hold attempts without a verdict; S(k) may still rise" if waiting else None
-    )
+    hold = "unsolved trajectory holds" if waiting == 1 else "unsolved trajectories hold"
+    reason = f"{waiting} {hold} attempts without a verdict, so S(k) may still rise" if waiting else None
     rows = pd.DataFrame(
         {
             "turn": curve.turn,

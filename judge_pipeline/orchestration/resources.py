@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.left_out import why_left_out
 from judge_pipeline.settings import ContestSettings, Workspace
 
 if TYPE_CHECKING:
@@ -42,15 +43,14 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         """The contest's settings, read anew each time: an edit takes effect with the next run."""
         return self.workspace().contest(self.folder(contest))
 
-    def judge_facts(self) -> list[JudgeFacts]:
-        """What the coverage table says of each judge that serves the co-creation system."""
+    def judge_facts(self, contest: str) -> list[JudgeFacts]:
+        """What the contest's coverage table says of each judge that serves the co-creation system."""
         from judge_pipeline.cocreation.coverage import JudgeFacts
 
-        judges = self.workspace().judges()
+        judges, folder = self.workspace().judges(), self.folder(contest)
         facts = []
         for name in judges.names("cocreation"):
             judge = judges.get(name)
-            key = judge.missing_key(os.environ)
             facts.append(
                 JudgeFacts(
                     name,
@@ -58,7 +58,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                     judges.in_panel(name),
                     judge.scope.in_words(),
                     judge.scope.splits,
-                    f"environment variable {key} is not set" if key else None,
+                    why_left_out(judge, folder, os.environ),
                 )
             )
         return facts

@@ -69,6 +69,10 @@ def _unverified(kinds: Mapping[str, JudgeKind], shown: set[str]) -> Statement | 
     lead = (
         "No judge is verified" if len(missing) == len(kinds) else f"{len(missing)} of {len(kinds)} judges not verified"
     )
+    if all(kind.status == "not judged" for kind in missing):
+        whole = len(missing) == len(kinds)
+        lead = "No judge has judged" if whole else f"{len(missing)} of {len(kinds)} judges without judgments"
+        return Statement(lead, f"No figure rests on them. {reasons}{more}.", "judges")
     marked = [kind.judge for kind in missing if kind.judge in shown]
     use = f"figures of {names(marked)} are shown and marked" if marked else "no figure rests on them"
     return Statement(

@@ -79,11 +79,18 @@ def coverage(table: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
                 Cell(row["scope"], below=(f"n = {asked:,}",)),
                 Cell(f"{judged:,}", below=(f"of {asked:,}",), numeric=True),
                 Cell(f"{count(row['n_repaired']):,}", below=(f"of {judged:,}",), numeric=True),
-                Cell("unpriced" if cost is None else format_number(cost, 4), numeric=True, undefined=cost is None),
-                Cell(text(row["model"]) or row["backend"]),
+                Cell(_cost(row, cost), numeric=True, undefined=cost is None),
+                Cell(text(row["model"]) or (row["backend"] if judged else "–"), undefined=not judged),
             ]
         )
     return view
+
+
+def _cost(row: Mapping[str, Any], cost: float | None) -> str:
+    """Nothing where nobody was asked; "unpriced" where calls were made whose price is not known."""
+    if cost is not None:
+        return format_number(cost, 4)
+    return "unpriced" if count(row["n_judged"]) and row["backend"] in ("litellm", "embedded") else "–"
 
 
 def scores(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:

@@ -84,7 +84,7 @@ def _against_chance(column: Mapping[str, Estimate], trajectories: int) -> Statem
         )
     parts = [f"better than chance: {_listed(above)}"] if above else []
     parts += [f"worse than chance: {_listed(below)}"] if below else []
-    rest = f" For the other {left}, the interval contains 0.5." if left else ""
+    rest = f" For the other{'' if left == 1 else f' {left}'}, the interval contains 0.5." if left else ""
     lead = (
         f"{len(above)} of {len(bounded)} judges {'ranks' if len(above) == 1 else 'rank'} attempts better than chance"
         if above
@@ -140,11 +140,17 @@ def _against_baseline(
         )
     best, base = _highest(others), _highest(baselines)
     text = (
-        f"The highest ROC-AUC is {labels[best]}'s {figure(others[best])} (n = {others[best].n:,}), the highest of "
-        f"{len(others)}, which favours it; the baseline {labels[base]} has {figure(baselines[base])} "
-        f"(n = {baselines[base].n:,}). {_compared(others[best], baselines[base])}"
+        f"{_best_of(len(others), labels[best])} {figure(others[best])} (n = {others[best].n:,}); the baseline "
+        f"{labels[base]} has {figure(baselines[base])} (n = {baselines[base].n:,}). "
+        f"{_compared(others[best], baselines[base])}"
     )
     return Statement("Best judge beside the baseline", text, "judges")
+
+
+def _best_of(judges: int, best: str) -> str:
+    if judges == 1:
+        return f"{best} has an ROC-AUC of"
+    return f"Of the {judges} judges beside the baseline, {best} has the highest ROC-AUC, which favours it:"
 
 
 def _highest(estimates: Mapping[str, Estimate]) -> str:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 HEADLINE_METRICS = ("roc_auc", "pr_auc", "mcc_test", "ece")
 MAX_REMARKS = 3
 """Warnings printed under the tables; the report holds all of them."""
+MAX_FIGURES_NAMED = 3
+"""Figures named before a warning; one that concerns more of them stands without names."""
 NAME_WIDTH = 18
 """Characters of a judge's name on one line, so that the table of judges fits into 80 columns."""
 
@@ -135,7 +137,7 @@ def _judge_table(found: Headline) -> RichTable:
         table.add_row(Text(name), *(Text(_in_lines(estimate)) for estimate in estimates.values()))
     if not found.judges:
         table.add_row(Text("no verified judge"), *("" for _ in HEADLINE_METRICS))
-    table.caption = Text(clean(" ".join(_judge_remarks(found))))
+    table.caption = Text("\n".join(clean(remark) for remark in _judge_remarks(found)))
     table.caption_justify = "left"
     return table
 
@@ -143,8 +145,9 @@ def _judge_table(found: Headline) -> RichTable:
 def _judge_remarks(found: Headline) -> list[str]:
     """What the table of judges does not show: who is missing, and why a figure is undefined."""
     remarks = []
-    if found.not_verified:
-        remarks.append(f"Not verified: {', '.join(found.not_verified)}.")
+    for words, judged in (("Not judged", False), ("Not verified", True)):
+        names = [judge for judge in found.not_verified if (found.kinds[judge].status != "not judged") is judged]
+        remarks += [f"{words}: {', '.join(names)}."] if names else []
     undefined = [e for row in found.judges.values() for e in row.values() if e is not None and e.value is None]
     reasons = dict.fromkeys(estimate.reason for estimate in undefined if estimate.reason)
     return [*remarks, f"Undefined: {'; '.join(reasons)}."] if reasons else remarks
@@ -164,7 +167,7 @@ def _overall_table(found: Headline) -> RichTable:
         value = "undefined" if estimate.value is None else format_number(estimate.value, decimals)
         interval = format_interval(estimate.ci95, min(decimals, 2))
         table.add_row(name, value, Text(interval), f"{estimate.n:,}")
-    table.caption = Text(clean(" ".join(_remarks(found))))
+    table.caption = Text("\n".join(clean(remark) for remark in _remarks(found)))
     table.caption_justify = "left"
     return table
 
@@ -172,12 +175,21 @@ def _overall_table(found: Headline) -> RichTable:
 def _remarks(found: Headline) -> list[str]:
     """Why a figure over all is undefined, and what the intervals of both tables carry, each once."""
     missing = {name: e.reason for name, e in found.overall.items() if e.value is None}
-    shown = [e for row in found.judges.values() for e in row.values() if e is not None]
-    weak = [e for e in (*shown, *found.overall.values()) if e.value is not None]
-    warnings = dict.fromkeys(part for estimate in weak for part in reasons_of(estimate))
+    weak = [(METRICS[name].label, e) for row in found.judges.values() for name, e in row.items() if e is not None]
+    warnings: dict[str, dict[str, None]] = {}
+    for name, estimate in (*weak, *found.overall.items()):
+        for part in reasons_of(estimate) if estimate.value is not None else ():
+            warnings.setdefault(part, {})[name] = None
     remarks = [f"{name}: {reason}." for name, reason in missing.items()]
-    remarks += [f"{warning[:1].upper()}{warning[1:]}." for warning in list(warnings)[:MAX_REMARKS]]
+    remarks += [_warning(part, list(names)) for part, names in list(warnings.items())[:MAX_REMARKS]]
     return [*remarks, "More in the report."] if len(warnings) > MAX_REMARKS else remarks
+
+
+def _warning(words: str, figures: list[str]) -> str:
+    """The warning, and whom it concerns where it concerns a few."""
+    if len(figures) <= MAX_FIGURES_NAMED:
+        return f"{', '.join(figures)}: {words}."
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _in_lines(estimate: Estimate | None) -> str:

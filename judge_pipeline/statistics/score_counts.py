@@ -73,9 +73,9 @@ class ScoreCounts:
         if accepted + rejected == 0:
             return "no attempt has both a label and an answer"
         if rejected == 0:
-            return f"only one class: all {accepted:g} attempts are accepted (y = 1)"
+            return f"only one class: {_all_of(accepted)} accepted (y = 1)"
         if accepted == 0:
-            return f"only one class: all {rejected:g} attempts are rejected (y = 0)"
+            return f"only one class: {_all_of(rejected)} rejected (y = 0)"
         return None
 
 
@@ -144,3 +144,7 @@ def _prefix_sums(values: FloatArray) -> FloatArray:
     sums = np.zeros((values.shape[0], values.shape[1] + 1))
     np.cumsum(values, axis=1, out=sums[:, 1:])
     return sums
+
+
+def _all_of(attempts: float) -> str:
+    return "the only attempt is" if attempts == 1 else f"all {attempts:g} attempts are"

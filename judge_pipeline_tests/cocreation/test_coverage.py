@@ -29,7 +29,7 @@ def row(table: pd.DataFrame | None, current: CurrentRequests = NOW, splits: tupl
     [
         (outputs(a="1", b="2", c="3"), NOW, "verified", None),
         (outputs(a="1", b="2"), NOW, "unverified", "1 of 3 attempts in scope"),
-        (None, NOW, "not judged", "has not been materialized"),
+        (None, NOW, "not judged", "it has not been run yet, or its run failed"),
         (outputs(a="1", b="2", c="3", d="4"), NOW, "stale", "1 judgment(s) are of attempts no longer requested"),
         (outputs(a="1", b="old", c="3"), NOW, "stale", "1 of 3 judgments answer another request than today's"),
         (outputs(a="1", b="2", c="3"), CurrentRequests({"a": "1", "b": "2"}), "stale", "1 of 3 judgments answer"),

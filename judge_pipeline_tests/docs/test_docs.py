@@ -111,6 +111,7 @@ def fill(contest: Path, made: Path) -> None:
 
 def run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", shlex.split(line.replace(",smollm2-135m", "")))
+    # Without a key the default is this one and the embedded model, which takes its time.
     if line == "judge-pipeline run data/contests/my-contest":
         monkeypatch.setattr(sys, "argv", [*shlex.split(line), "--judges", "baseline-text"])
     with pytest.raises(SystemExit) as ended:

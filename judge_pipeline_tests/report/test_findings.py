@@ -52,7 +52,7 @@ def test_better_and_worse_than_chance_are_named_with_their_figures() -> None:
     text = told(findings(with_metrics(given)), "2 of 4 judges rank attempts better")
     assert "better than chance: d 0.900 [0.80, 1.00], a 0.800 [0.70, 0.90]" in text
     assert "worse than chance: c 0.200 [0.10, 0.30]" in text
-    assert "For the other 1, the interval contains 0.5" in text
+    assert "For the other, the interval contains 0.5" in text
 
 
 def test_only_worse_than_chance_is_not_called_better() -> None:
@@ -137,7 +137,7 @@ def test_every_caution_that_applies_is_given() -> None:
     )
     found = cautions(made, "A note.")
     assert [s.lead for s in found] == [
-        "Note on these data", "1 of 12 judges not verified", "Simulated judges", "Embedded judge", "Small numbers",
+        "Note on these data", "1 of 12 judges without judgments", "Simulated judges", "Embedded judge", "Small numbers",
         "Data set aside",
     ]  # fmt: skip
     assert "gpt-5.2: OPENAI_API_KEY is not set" in told(found, "1 of 12")
@@ -181,4 +181,4 @@ def test_figures_of_an_unverified_judge_are_said_to_be_marked() -> None:
 def test_a_judge_without_a_figure_is_not_warned_about_as_simulated_or_embedded() -> None:
     made = Made()
     found = cautions(made_tables(replace(made, unverified=dict.fromkeys(made.judges, "not run"))))
-    assert [s.lead for s in found] == ["No judge is verified"]
+    assert [s.lead for s in found] == ["No judge has judged"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -90,8 +91,32 @@ def test_the_terminal_shows_figures_with_n_and_tags() -> None:
     text = printed(Made(unverified={"simulated-noisy": "its file is missing"}))
     assert "n=15" in text
     assert "(embedded)" in text
-    assert "Not verified: simulated-noisy." in text
+    assert "Not judged: simulated-noisy." in text
     assert "Median turns to success (Kaplan-Meier)" in text
+
+
+def test_a_table_that_is_not_verified_is_told_from_one_that_is_not_there() -> None:
+    made = made_tables(Made(unverified={"simulated-noisy": "1 of 9 attempts"}))
+    coverage = made.judge_coverage.assign(status=made.judge_coverage["status"].replace("not judged", "unverified"))
+    assert (coverage["status"] == "unverified").any()
+    out = io.StringIO()
+    for table in headline_tables(headline(replace(made, judge_coverage=coverage))):
+        Console(file=out, width=80).print(table)
+    assert "Not verified: simulated-noisy." in out.getvalue()
+    assert "Not judged" not in out.getvalue()
+
+
+def test_a_warning_of_a_few_figures_names_them_and_one_of_most_does_not() -> None:
+    made = made_tables()
+    metrics, few = made.judge_metrics, made.judge_metrics["metric"].isin(["roc_auc", "mcc_test"])
+    said = metrics["reason"].mask(metrics["value"].notna(), "11 clusters are few")
+    said = said.mask(few & metrics["value"].notna(), "11 clusters are few; undefined in 5 of 9 resamples")
+    out = io.StringIO()
+    for table in headline_tables(headline(replace(made, judge_metrics=metrics.assign(reason=said)))):
+        Console(file=out, width=80).print(table)
+    lines = " ".join(out.getvalue().split())
+    assert "ROC-AUC, MCC on test: undefined in 5 of 9 resamples." in lines
+    assert "11 clusters are few." in lines and ": 11 clusters" not in lines
 
 
 def test_an_undefined_figure_has_its_reason_below() -> None:
