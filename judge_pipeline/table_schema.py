@@ -119,9 +119,12 @@ class Table:
 
     def to_arrow(self, rows: pd.DataFrame | Iterable[Mapping[str, Any]]) -> pa.Table:
         """The rows, conformed, as an Arrow table ready for Parquet."""
+        return self.arrow_of(self.conform(rows))
+
+    def arrow_of(self, table: pd.DataFrame) -> pa.Table:
+        """The same of rows that are conformed, which is not checked again."""
         import pyarrow as pa
 
-        table = self.conform(rows)
         schema = self.arrow_schema(name for name in table.columns if name not in self.by_name)
         return pa.Table.from_pandas(table, schema=schema, preserve_index=False).replace_schema_metadata(None)
 

@@ -1,6 +1,7 @@
 """Group contest: from raw files to the canonical judge requests (paper 1, IV-A)."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import dagster as dg
@@ -28,6 +29,8 @@ from judge_pipeline.tables import (
 )
 
 GROUP = "contest"
+
+_SECONDS_BETWEEN_LOG_LINES = 10.0
 
 CONTEST_FOLDER = dg.AssetSpec(
     "contest_folder",
@@ -81,10 +84,23 @@ _INTERNAL_DEPS = {
 def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """Raw files -> submission_artifacts, prompt_logs, attempts, ingest_quarantine."""
     from judge_pipeline.ingest.contest import read_contest
+    from judge_pipeline.ingest.reading_cache import cache_file
 
     contest = contest_of(context)
-    folder = context.resources.workspace.folder(contest)
-    read = read_contest(folder, contest, context.resources.workspace.contest(contest))
+    workspace = context.resources.workspace
+    folder = workspace.folder(contest)
+    read = read_contest(
+        folder,
+        contest,
+        workspace.contest(contest),
+        cache=cache_file(workspace.workspace().out_dir, contest),
+        report=_reporter(context, contest),
+    )
+    context.log.info(
+        f"{read.n_files:,} files: {read.n_opened:,} opened, {read.n_parsed:,} parsed, the others unchanged"
+    )
+    if read.cache_trouble:
+        context.log.warning(f"what was read could not be kept for the next run: {read.cache_trouble}")
     problems = _attempt_problems(read.attempts)
     if read.quarantine is not None and len(read.quarantine):
         problems["nothing_set_aside"] = [f"{q.path}: {q.reason} ({q.remedy})" for q in read.quarantine.itertuples()]
@@ -102,9 +118,29 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
         INGEST_QUARANTINE: read.quarantine,
     }
     for table, rows in made.items():
-        metadata = {"folder": dg.MetadataValue.path(str(folder)), "folder_sha256": read.fingerprint}
+        metadata = {
+            "folder": dg.MetadataValue.path(str(folder)),
+            "folder_sha256": read.fingerprint,
+            "files": read.n_files,
+            "files_opened": read.n_opened,
+            "files_parsed": read.n_parsed,
+        }
         yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
+
+
+def _reporter(context: dg.AssetExecutionContext, contest: str) -> Callable[[int, int, int], None]:
+    """Tells whoever wants to know, and now and then the run's log, how far reading is."""
+    said = time.monotonic()
+
+    def report(done: int, total: int, set_aside: int) -> None:
+        nonlocal said
+        context.resources.progress.reading(contest, done, total, set_aside)
+        if time.monotonic() - said >= _SECONDS_BETWEEN_LOG_LINES:
+            said = time.monotonic()
+            context.log.info(f"{done:,} of {total:,} files read, {set_aside:,} set aside")
+
+    return report
 
 
 def _attempt_problems(attempts: Any) -> dict[str, list[str]]:

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from rich.console import Console
 
 _SECONDS_BETWEEN_LINES = 5.0
+_SECONDS_OF_SILENCE = 2.0
 
 
 class TerminalProgress:
-    """Says what is made, and how far a judge is: in place on a terminal, a line now and then elsewhere."""
+    """Says what is made, and how far reading or a judge is: in place on a terminal, a line now and then elsewhere."""
 
     def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
         self.console = console
@@ -25,17 +26,20 @@ class TerminalProgress:
         self.stop()
         self.console.print(f"  [green]✓[/green] {name} [dim]{n_rows:,} row{'s' if n_rows != 1 else ''}[/dim]")
 
+    def reading(self, contest: str, done: int, total: int, set_aside: int) -> None:
+        """So many of a contest's files are read so far; of so many of these something was set aside."""
+        seconds = self._clock() - self._started.setdefault(f"files of {contest}", self._clock())
+        parts = [f"{contest}: {done:,} of {total:,} files read", *_rate(done, total, seconds)]
+        if set_aside:
+            parts.append(f"[yellow]{set_aside:,} set aside[/yellow]")
+        if seconds > _SECONDS_OF_SILENCE:  # a contest that is read at once needs no line
+            self._moving_line(", ".join(parts), last=done >= total)
+
     def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
         """A judge has answered, or failed to answer, so many attempts so far."""
-        now = self._clock()
-        started = self._started.setdefault(judge, now)
-        text = _judging_line(judge, done, total, failed, cost_usd, now - started)
-        if self._status is not None:
-            self._status.start()
-            self._status.update(f"  {text}")
-        elif now - self._last_line >= _SECONDS_BETWEEN_LINES or done + failed >= total:
-            self._last_line = now
-            self.console.print(f"  … {text}")
+        seconds = self._clock() - self._started.setdefault(judge, self._clock())
+        text = _judging_line(judge, done, total, failed, cost_usd, seconds)
+        self._moving_line(text, last=done + failed >= total)
 
     def waiting(self, judge: str) -> None:
         """Another run is asking the judge; this one waits for it."""
@@ -46,13 +50,26 @@ class TerminalProgress:
         if self._status is not None:
             self._status.stop()
 
+    def _moving_line(self, text: str, last: bool) -> None:
+        now = self._clock()
+        if self._status is not None:
+            self._status.start()
+            self._status.update(f"  {text}")
+        elif now - self._last_line >= _SECONDS_BETWEEN_LINES or last:
+            self._last_line = now
+            self.console.print(f"  … {text}")
+
+
+def _rate(done: int, total: int, seconds: float) -> list[str]:
+    if seconds <= 1 or not done:
+        return []
+    return [f"{done / seconds:.1f}/s", f"{(total - done) * seconds / done:.0f} s left"]
+
 
 def _judging_line(judge: str, done: int, total: int, failed: int, cost_usd: float, seconds: float) -> str:
     finished = done + failed
     parts = [f"{judge}: {finished} of {total}"]
-    if seconds > 1 and finished:
-        rate = finished / seconds
-        parts += [f"{rate:.1f}/s", f"{(total - finished) / rate:.0f} s left"]
+    parts += _rate(finished, total, seconds)
     if failed:
         parts.append(f"[red]{failed} failed[/red]")
     if cost_usd:

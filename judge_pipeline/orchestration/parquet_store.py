@@ -6,6 +6,8 @@ table always gives the same bytes; a file is replaced whole or not at all.
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +24,49 @@ if TYPE_CHECKING:
 _TABLES = {table.name: table for table in ALL_TABLES}
 
 
-def parquet_bytes(table: Table, rows: Any) -> bytes:
-    """The rows, conformed, as the bytes of a Parquet file: the same rows give the same bytes."""
+ROWS_IN_GROUP = 32_768
+"""Rows of a Parquet row group: what of a table is in memory a second time while its file is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableFile:
+    """A table and its file, made once: an asset tells the file's sha256 as its data version and hands it to the store.
+
+    Attributes:
+        rows: the table, conformed.
+        data: the file's bytes.
+    """
+
+    rows: pd.DataFrame
+    data: memoryview
+
+    @property
+    def sha256(self) -> str:
+        """sha256 of the file, as hexadecimal digits."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+def table_file(table: Table, rows: Any) -> TableFile:
+    """The rows, conformed, with the bytes of their Parquet file: the same rows give the same bytes.
+
+    Raises:
+        TableError: the rows break the schema.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    conformed = table.conform(rows)
     sink = pa.BufferOutputStream()
-    pq.write_table(table.to_arrow(rows), sink, compression="zstd", store_schema=False)
-    return bytes(sink.getvalue())
+    schema = table.arrow_schema(name for name in conformed.columns if name not in table.by_name)
+    with pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False) as writer:
+        for start in range(0, max(len(conformed), 1), ROWS_IN_GROUP):
+            writer.write_table(table.arrow_of(conformed.iloc[start : start + ROWS_IN_GROUP]))
+    return TableFile(conformed, memoryview(sink.getvalue()))
+
+
+def parquet_bytes(table: Table, rows: Any) -> bytes:
+    """The bytes of the file alone."""
+    return bytes(table_file(table, rows).data)
 
 
 class ParquetStore(dg.ConfigurableIOManager):
@@ -45,8 +82,9 @@ class ParquetStore(dg.ConfigurableIOManager):
         return Path(self.root).joinpath(table.name, *partition[:-1], f"{partition[-1]}.parquet")
 
     def write(self, table: Table, rows: Any, *partition: str) -> Path:
-        """Conform the rows to the schema and write them, whole or not at all."""
-        return write_whole(self.path(table, *partition), parquet_bytes(table, rows))
+        """Conform the rows to the schema and write them, whole or not at all; a ``TableFile`` is written as it is."""
+        made = rows if isinstance(rows, TableFile) else table_file(table, rows)
+        return write_whole(self.path(table, *partition), made.data)
 
     def read(self, table: Table, *partition: str) -> pd.DataFrame:
         """The table of a partition, conformed.

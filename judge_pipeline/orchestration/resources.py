@@ -74,6 +74,9 @@ class Progress(Protocol):
     def table(self, name: str, n_rows: int) -> None:
         """A table was made."""
 
+    def reading(self, contest: str, done: int, total: int, set_aside: int) -> None:
+        """So many of a contest's files are read so far; of so many of these something was set aside."""
+
     def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
         """A judge has answered, or failed to answer, so many attempts so far."""
 
@@ -86,6 +89,9 @@ class SilentProgress:
 
     def table(self, name: str, n_rows: int) -> None:
         """A table was made."""
+
+    def reading(self, contest: str, done: int, total: int, set_aside: int) -> None:
+        """So many of a contest's files are read so far; of so many of these something was set aside."""
 
     def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
         """A judge has answered, or failed to answer, so many attempts so far."""

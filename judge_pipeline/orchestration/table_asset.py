@@ -13,7 +13,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.parquet_store import parquet_bytes
+from judge_pipeline.orchestration.parquet_store import table_file
 from judge_pipeline.orchestration.partitions import CONTESTS
 from judge_pipeline.table_schema import Column, Table, TableError
 
@@ -98,20 +98,20 @@ def events(table: Table, made: Made, checks: Sequence[Check], output_name: str) 
     from judge_pipeline.report.markdown import preview
 
     try:
-        rows = table.conform(made.rows)
+        file = table_file(table, made.rows)
     except TableError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
     yield dg.Output(
-        rows,
+        file,
         output_name=output_name,
-        data_version=dg.DataVersion(hashlib.sha256(parquet_bytes(table, rows)).hexdigest()),
+        data_version=dg.DataVersion(file.sha256),
         metadata={
-            "dagster/row_count": len(rows),
-            "preview": dg.MetadataValue.md(preview(rows)),
+            "dagster/row_count": len(file.rows),
+            "preview": dg.MetadataValue.md(preview(file.rows)),
             **made.metadata,
         },
     )
-    yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(rows)})
+    yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(file.rows)})
     for check in checks:
         yield _result(table, check, made.problems.get(check.name, ()))
 
@@ -128,6 +128,7 @@ def table_asset(
     kinds: Iterable[str] = ("pandas", "parquet"),
     further_code_version: str = "",
     pool: str | None = None,
+    resources: Sequence[str] = (),
 ) -> Callable[[Callable[..., Made]], dg.AssetsDefinition]:
     """A decorator: ``fn(context, <one argument for each input table>) -> Made`` becomes the asset of ``table``.
 
@@ -142,6 +143,7 @@ def table_asset(
         kinds: tags in the UI for what it is made with.
         further_code_version: what else changes the result when it changes (prompts, configuration).
         pool: concurrency pool of the step.
+        resources: keys of resources beside those that every table asset has.
     """
     version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
 
@@ -158,7 +160,7 @@ def table_asset(
             owners=OWNERS,
             code_version=version,
             check_specs=check_specs(table, checks),
-            required_resource_keys={"workspace", "progress", "store"},
+            required_resource_keys={"workspace", "progress", "store", *resources},
             output_required=True,
             pool=pool,
         )
