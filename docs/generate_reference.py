@@ -54,6 +54,9 @@ def configuration_page() -> str:
     for model in (settings.Scope, settings.Limits, settings.Price):
         parts.append(f"\n### {model.__name__.lower()}\n\n{_doc(model)}\n\n{_settings_table(model)}")
     parts.append(
+        f"\n## ceiling_usd\n\nBeside `judges`. {_doc(settings.Ceilings)}\n\n{_settings_table(settings.Ceilings)}"
+    )
+    parts.append(
         "\n## contests.yaml and contest.yaml\n\n`assets_config/contests.yaml` holds the defaults; a contest's own "
         "`contest.yaml` may set any of the same keys.\n\n" + _settings_table(settings.ContestSettings)
     )

@@ -13,6 +13,7 @@ from typing import Any
 import dagster as dg
 
 from judge_pipeline.assets import contest, dynamics, judges, reports
+from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
@@ -40,6 +41,8 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
             "workspace": WorkspaceResource.of(workspace),
             "store": store,
             "io_manager": store,
+            # One a load of these definitions: a command, or a run's own process in the UI.
+            "spending": dg.ResourceDefinition.hardcoded_resource(RunSpending()),
             "progress": dg.ResourceDefinition.hardcoded_resource(progress or SilentProgress()),
         },
         # A partition runs in one process: a new process a step costs seconds, and judging is asynchronous inside it.

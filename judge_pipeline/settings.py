@@ -198,10 +198,24 @@ class BaselineJudge(_Judge):
 JudgeSettings = Annotated[LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge, Field(discriminator="backend")]
 
 
+class Ceilings(_Model):
+    """Money that asking stops before, in US dollars. Under a ceiling a model without a price is an error, not free."""
+
+    run: float | None = Field(default=None, ge=0, description="For one run, all its judges together; null: none")
+    contest: float | None = Field(
+        default=None, ge=0, description="For one contest, all judges and runs together; null: none"
+    )
+
+    def is_set(self) -> bool:
+        """Whether there is any ceiling."""
+        return self.run is not None or self.contest is not None
+
+
 class JudgesFile(_Model):
     """assets_config/judges.yaml."""
 
     judges: dict[str, JudgeSettings] = Field(description="Judge name -> its settings", min_length=1)
+    ceiling_usd: Ceilings = Field(default=Ceilings(), description="Money that asking stops before")
 
     @field_validator("judges")
     @classmethod

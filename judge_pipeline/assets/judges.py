@@ -45,6 +45,7 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         rooms=("judging",),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
+        resources=("spending",),
         checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)", warns=True),),
     )
     def judge_outputs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:

@@ -55,9 +55,14 @@ def plan(contest: str, judges: str | None, out: Path | None, as_json: bool) -> i
         console.print(plan_table(plans))
         for one in plans:
             console.print(f"  [dim]{escape(one.judge)}: {escape(one.basis)}[/dim]", soft_wrap=True)
+            if one.cost_usd is None and listed.ceiling_usd.is_set():
+                console.print(f"  [yellow]![/yellow] {escape(one.judge)}: not asked under a ceiling without a price")
             key = workspace.judges().get(one.judge).missing_key(os.environ)
             if key:
                 console.print(f"  [yellow]![/yellow] {escape(one.judge)}: a run leaves it out until {key} is set")
+        ceiling, cost = listed.ceiling_usd.run, sum(one.cost_usd or 0.0 for one in plans)
+        if ceiling is not None and cost > ceiling:
+            console.print(f"  [yellow]![/yellow] a run stops before its ceiling of {ceiling:g} USD, short of all this")
     for judge, why in without.items():
         Console(stderr=True).print(f"[red]Error:[/red] judge {escape(judge)}: {escape(why)}", soft_wrap=True)
     return 1 if without else 0

@@ -21,6 +21,7 @@ from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
+from judge_pipeline.judging.money import Budget, Reserved
 from judge_pipeline.judging.request import Call, Message, canonical_json
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
@@ -90,6 +91,7 @@ class Manner:
         timing: clock and sleep.
         rng: draws the jitter of waits.
         scrubber: blanks keys in whatever is kept.
+        budget: sets money aside before each call; None where there is no ceiling, or calls cost nothing.
     """
 
     judge: str
@@ -100,6 +102,7 @@ class Manner:
     timing: Timing
     rng: random.Random
     scrubber: Scrubber
+    budget: Budget | None = None
 
 
 class Asking:
@@ -204,7 +207,9 @@ class Asking:
         manner = self._manner
         reply, retry_after = None, None
         started = await self._in_flight.acquire()
+        reserved = await self._set_aside(attempt)
         if self._stopped is not None:
+            await self._give_back(reserved)
             await self._in_flight.release()
             return _Tried(self._stopped, was_asked=False)
         started_at = utc_now()
@@ -233,11 +238,38 @@ class Asking:
             try:
                 await asyncio.shield(written)  # before the next call may start: a kill wastes at most those in flight
             finally:
+                await self._settle(reserved, reply, outcome)
                 await self._in_flight.release()
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
         return _Tried(outcome if isinstance(outcome, Failure) else None, retry_after)
+
+    async def _set_aside(self, attempt: _Attempt) -> Reserved | None:
+        """Money for the next call; asking stops where it would pass a ceiling."""
+        if self._manner.budget is None or self._stopped is not None:
+            return None
+        prompt_chars = sum(len(m.content) for m in (*attempt.call.messages, *attempt.further))
+        try:
+            found = await self._manner.budget.reserve(prompt_chars, attempt.longest_answer())
+        except BaseException:  # cancelled while it waited for others' calls to end
+            await self._in_flight.release()
+            raise
+        if isinstance(found, Failure):
+            self._stopped = self._stopped or found
+            return None
+        return found
+
+    async def _give_back(self, reserved: Reserved | None) -> None:
+        if reserved is not None and self._manner.budget is not None:
+            await self._manner.budget.settle(reserved, 0.0, None)
+
+    async def _settle(self, reserved: Reserved | None, reply: Reply | None, outcome: object) -> None:
+        if reserved is None or self._manner.budget is None:
+            return
+        got = reply or Reply(None, None)
+        failure_class = outcome.failure_class if isinstance(outcome, Failure) else None
+        await self._manner.budget.settle(reserved, got.cost_usd, failure_class, got.tokens_in, got.tokens_out)
 
     def _read(self, reply: Reply) -> Answer[BaseModel] | Failure:
         if reply.refusal:
@@ -317,6 +349,11 @@ class _Attempt:
         return failure.failure_class == "invalid" or (
             failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
         )
+
+    def longest_answer(self) -> int | None:
+        """The most tokens that the next answer may have; None where nothing limits it."""
+        limits = (self.answer_limit, *(self.call.parameters.get(n) for n in ("max_tokens", "max_completion_tokens")))
+        return next((limit for limit in limits if isinstance(limit, int)), None)
 
     def re_ask_in_words(self) -> str | None:
         """For the judgment's row: that it was asked again, and why."""

@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.answer import clean_text
-from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.failures import FailureClass, JudgingError
 
 BUSY_TIMEOUT_SECONDS = 60.0
 """How long a process waits for another that is writing to the same SQLite file."""
@@ -239,6 +239,21 @@ class Checkpoint:
         query = sa.select(CALLS).where(CALLS.c.judge == judge, CALLS.c.request_hash == request_hash)
         with self._connect() as connection:
             return [dict(row) for row in connection.execute(query.order_by(CALLS.c.call_id)).mappings()]
+
+    def costs(self, after_call_id: int) -> Iterator[tuple[int, str, str, str, float | None, FailureClass | None]]:
+        """Call id, attempt, judge, asking, US dollars and error class of all calls after one, in their order."""
+        wanted = ("call_id", "attempt_id", "judge", "run_id", "cost_usd", "error_class")
+        query = sa.select(*(CALLS.c[name] for name in wanted)).where(CALLS.c.call_id > after_call_id)
+        with self._connect() as connection:
+            for row in connection.execute(query.order_by(CALLS.c.call_id)):
+                yield row[0], row[1], row[2], row[3], row[4], row[5]
+
+    def longest_answer(self, judge: str) -> int | None:
+        """The most answer tokens that a call of the judge took; None where none is known."""
+        query = sa.select(sa.func.max(CALLS.c.tokens_out)).where(CALLS.c.judge == judge)
+        with self._connect() as connection:
+            longest = connection.execute(query).scalar()
+        return None if longest is None else int(longest)
 
     def hashes_of(self, judge: str, attempt_id: str) -> list[str]:
         """The request hashes for which the judge was called on behalf of the attempt, the latest first."""

@@ -25,10 +25,11 @@ from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.limits import Timing
-from judge_pipeline.judging.plan import Plan, plan_prepared
+from judge_pipeline.judging.money import Budget, ContestSpending, RunSpending
+from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
-from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
+from judge_pipeline.settings import BaselineJudge, Ceilings, EmbeddedJudge, LitellmJudge, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
@@ -49,6 +50,8 @@ class JudgingContext:
         progress: called in the caller's thread as (done, total, failed, cost_usd): attempts answered, attempts asked
             for, attempts failed, US dollars of this run as far as priced. What it raises cancels the run.
         timing: clock and sleep.
+        ceilings: money that asking stops before.
+        spending: what this run has spent so far; shared by the judges that one run asks.
         planned: called once with what will be asked, and its estimated price, before anything is.
     """
 
@@ -59,6 +62,8 @@ class JudgingContext:
     seed: int = 0
     progress: Callable[[int, int, int, float], None] | None = None
     timing: Timing = field(default=Timing())
+    ceilings: Ceilings = field(default=Ceilings())
+    spending: RunSpending = field(default_factory=RunSpending)
     planned: Callable[[Plan], None] | None = None
 
 
@@ -116,7 +121,8 @@ def judge_requests(
 
     Raises:
         JudgingError: nothing can be judged at all: a recorded file or a prompt template is missing or wrong, the
-            baseline has nothing to learn from, the checkpoint cannot be used.
+            baseline has nothing to learn from, the checkpoint cannot be used, a model without a price is to be asked
+            under a ceiling.
         BaseException: what interrupts the caller's thread; what was answered by then is kept.
     """
     scope = in_scope(requests, settings.scope)
@@ -124,7 +130,7 @@ def judge_requests(
         return _recorded(judge_name, settings, scope, context)
     if isinstance(settings, BaselineJudge):
         return _baseline(judge_name, settings, requests, scope, context)
-    return _asked(judge_name, settings, scope, checkpoint, context)
+    return _asked(judge_name, settings, scope, checkpoint, context, frozenset(requests["attempt_id"]))
 
 
 def _recorded(judge: str, settings: RecordedJudge, scope: pd.DataFrame, context: JudgingContext) -> JudgingResult:
@@ -172,8 +178,9 @@ def _baseline(
 
 
 def _asked(
-    judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext
-) -> JudgingResult:
+    judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext,
+    of_contest: frozenset[str],
+) -> JudgingResult:  # fmt: skip
     prepared = prepare(judge, settings, scope, context.prompts_dir)
     before = checkpoint.answered(judge, prepared.first_of)
     to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in before]
@@ -186,8 +193,12 @@ def _asked(
         words = f"set {missing_key} to the provider's key: judge {judge} cannot be asked without it"
         failed = dict.fromkeys(to_ask, Failed(Failure("authentication", words), 0))
     elif to_ask:
+        run_id = uuid.uuid4().hex
+        budget = _budget(judge, settings, run_id, checkpoint, context, of_contest)
         backend, notes_of = _backend(settings, context)
-        failed = _ask(judge, settings, [prepared.task(hash_) for hash_ in to_ask], backend, checkpoint, context)
+        failed = _ask(
+            judge, settings, [prepared.task(hash_) for hash_ in to_ask], backend, checkpoint, context, run_id, budget
+        )
         notes = notes_of()
     else:
         failed = {}
@@ -227,19 +238,37 @@ def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBac
     return backend, lambda: backend.notes
 
 
+def _budget(
+    judge: str, settings: AskedSettings, run_id: str, checkpoint: Checkpoint, context: JudgingContext,
+    of_contest: frozenset[str],
+) -> Budget | None:  # fmt: skip
+    """What sets money aside; None where there is no ceiling, or the model costs nothing."""
+    if isinstance(settings, EmbeddedJudge) or not context.ceilings.is_set():
+        return None
+    price = price_of(settings)
+    if price is None:
+        raise JudgingError(
+            f"judge {judge}: {settings.model} has no known price, and judges.yaml sets a ceiling (ceiling_usd): give "
+            "the judge a price (both figures 0 for a server of your own), or take the ceiling away"
+        )
+    contest = ContestSpending(checkpoint, of_contest, judge)
+    return Budget(context.ceilings, price, context.spending, contest, run_id, checkpoint.longest_answer(judge))
+
+
 def _ask(
     judge: str, settings: AskedSettings, tasks: Sequence[Task], backend: AskedBackend, checkpoint: Checkpoint,
-    context: JudgingContext,
+    context: JudgingContext, run_id: str, budget: Budget | None,
 ) -> dict[str, Failed]:  # fmt: skip
     manner = Manner(
         judge=judge,
-        run_id=uuid.uuid4().hex,
+        run_id=run_id,
         answer_model=Judgment,
         limits=settings.limits,
         repair_max_output_tokens=settings.repair_max_output_tokens if isinstance(settings, LitellmJudge) else None,
         timing=context.timing,
         rng=random.Random(f"{context.seed}:{judge}"),
         scrubber=Scrubber(context.environment, settings.api_key_env if isinstance(settings, LitellmJudge) else None),
+        budget=budget,
     )
 
     def show(progress: Progress) -> None:

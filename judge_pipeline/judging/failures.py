@@ -7,13 +7,13 @@ from typing import Literal
 
 FailureClass = Literal[
     "infrastructure", "rate_limit", "quota", "authentication", "configuration", "rejected", "too_long", "truncated",
-    "refusal", "empty", "invalid", "no_record", "cancelled",
+    "refusal", "empty", "invalid", "no_record", "ceiling", "cancelled",
 ]  # fmt: skip
 
 HEALING: frozenset[FailureClass] = frozenset({"infrastructure", "rate_limit", "truncated", "empty"})
 """Classes that a later try may heal by itself. ``invalid`` is asked again too, once, with the validation errors."""
 
-STOPPING: frozenset[FailureClass] = frozenset({"quota", "authentication", "configuration"})
+STOPPING: frozenset[FailureClass] = frozenset({"quota", "authentication", "configuration", "ceiling"})
 """Classes that every further request would meet too: the judge is asked no more in this run."""
 
 IN_WORDS: dict[FailureClass, str] = {
@@ -29,6 +29,7 @@ IN_WORDS: dict[FailureClass, str] = {
     "empty": "the answer was empty",
     "invalid": "the answer is not a valid judgment, also after one re-ask with the errors",
     "no_record": "the file of recorded outputs has no row for the attempt",
+    "ceiling": "the next call would pass a ceiling that judges.yaml sets",
     "cancelled": "the run was cancelled while the call was under way",
 }
 """What each class means, for reports and documentation."""

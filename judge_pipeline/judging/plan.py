@@ -13,15 +13,10 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment
+from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
-
-CHARS_PER_TOKEN = 3.5
-"""Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
-
-TOKENS_OUT_GUESS = 150
-"""Answer tokens taken where this judge has no stored calls to go by; thinking can be many times more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +94,13 @@ def _tokens_out_each(judge: str, stored: Mapping[str, Any], checkpoint: Checkpoi
 def _cost(settings: LitellmJudge | EmbeddedJudge, tokens_in: int, tokens_out: int) -> float | None:
     if isinstance(settings, EmbeddedJudge):
         return 0.0
-    price = settings.price or listed_price(settings.model)
+    price = price_of(settings)
     return None if price is None else price.cost_usd(tokens_in, tokens_out)
+
+
+def price_of(settings: LitellmJudge) -> Price | None:
+    """The judge's own price, else the listed one of its model; None where it has neither."""
+    return settings.price or listed_price(settings.model)
 
 
 def listed_price(model: str) -> Price | None:

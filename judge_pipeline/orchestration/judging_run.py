@@ -69,7 +69,12 @@ def judge_contest(
     settings = workspace.judges().get(judge)
     contest_settings = context.resources.workspace.contest(contest)
     judging = _judging_context(context.resources.workspace, contest, training, _progress(context, judge))
-    judging = replace(judging, planned=lambda planned: context.log.info(_planned_in_words(planned)))
+    judging = replace(
+        judging,
+        ceilings=workspace.judges().ceiling_usd,
+        spending=context.resources.spending,
+        planned=lambda planned: context.log.info(_planned_in_words(planned)),
+    )
     lock = workspace.out_dir / "locks" / contest / f"{judge}.lock"
 
     def say_so() -> None:

@@ -1,0 +1,175 @@
+"""Money: a ceiling that asking stops before. What is spent comes from the calls; what is under way is estimated."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from judge_pipeline.judging.failures import Failure, FailureClass
+from judge_pipeline.settings import Ceilings, Price
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.checkpoint import Checkpoint
+
+CHARS_PER_TOKEN = 3.5
+"""Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
+
+TOKENS_OUT_GUESS = 150
+"""Answer tokens taken where this judge has no stored calls to go by; thinking can be many times more."""
+
+NEVER_BILLED: frozenset[FailureClass] = frozenset(
+    {"rate_limit", "quota", "authentication", "configuration", "rejected", "too_long", "no_record", "ceiling"}
+)
+"""Classes of calls that a provider refused before it worked. Any other call without a known cost may have been billed,
+and counts at its estimate."""
+
+_SECONDS_BETWEEN_LOOKS = 1.0
+
+
+@dataclass(slots=True)
+class RunSpending:
+    """What one run has spent so far, over all judges that it asks: one command, or one run in the UI.
+
+    Attributes:
+        usd: US dollars, calls of unknown cost at their estimate.
+    """
+
+    usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """Money set aside for a call that is under way.
+
+    Attributes:
+        usd: its estimated cost.
+        tokens_in: the prompt tokens that it rests on.
+    """
+
+    usd: float
+    tokens_in: float
+
+
+class ContestSpending:
+    """What all judges' calls for a contest's attempts have cost, from the rows of all runs but one's own.
+
+    Other processes' calls are seen within a second after they are written down; those under way there are not.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        attempt_ids: frozenset[str],
+        judge: str,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._attempt_ids = attempt_ids
+        self._judge = judge
+        self._clock = clock
+        self._looked_at = float("-inf")
+        self._last_call_id = 0
+        self._usd = 0.0
+        self._of_unknown_cost = 0
+
+    def usd(self, own_run_id: str, estimate_usd: float) -> float:
+        """US dollars so far; this judge's calls of unknown cost that may have been billed count at the estimate."""
+        if self._clock() - self._looked_at >= _SECONDS_BETWEEN_LOOKS:
+            self._looked_at = self._clock()
+            for call_id, attempt_id, judge, run_id, cost_usd, error_class in self._checkpoint.costs(self._last_call_id):
+                self._last_call_id = call_id
+                if attempt_id not in self._attempt_ids or run_id == own_run_id:
+                    continue
+                self._usd += cost_usd or 0.0
+                self._of_unknown_cost += cost_usd is None and judge == self._judge and error_class not in NEVER_BILLED
+        return self._usd + self._of_unknown_cost * estimate_usd
+
+
+class Budget:
+    """Sets money aside before each call, so that spent and under way together stay below the ceilings.
+
+    A call's estimate is its price for the prompt's characters and for as many answer tokens as it may have: its limit
+    where it has one, else the longest answer seen. Where prompts turn out to have more tokens than estimated, later
+    estimates are raised in proportion.
+    """
+
+    def __init__(
+        self,
+        ceilings: Ceilings,
+        price: Price,
+        run: RunSpending,
+        contest: ContestSpending,
+        run_id: str,
+        longest_answer: int | None = None,
+    ) -> None:
+        self._ceilings = ceilings
+        self._price = price
+        self._run = run
+        self._contest = contest
+        self._run_id = run_id
+        self._longest_answer = longest_answer or TOKENS_OUT_GUESS
+        self._tokens_per_estimate = 1.0
+        self._own_usd = 0.0
+        self._under_way: list[Reserved] = []
+        self._changed = asyncio.Condition()
+
+    async def reserve(self, prompt_chars: int, answer_limit: int | None) -> Reserved | Failure:
+        """Set a call's estimated cost aside; waits for calls under way where they decide whether there is room.
+
+        Returns:
+            What was set aside; or a failure of class ``ceiling`` where the call would pass a ceiling.
+        """
+        async with self._changed:
+            while True:
+                tokens_in = prompt_chars / CHARS_PER_TOKEN
+                tokens_out = self._longest_answer if answer_limit is None else answer_limit
+                usd = self._price.cost_usd(round(tokens_in * self._tokens_per_estimate), tokens_out)
+                failure = self._over(usd)
+                if failure is None:
+                    reserved = Reserved(usd, tokens_in)
+                    self._under_way.append(reserved)
+                    return reserved
+                if not self._under_way:
+                    return failure
+                await self._changed.wait()
+
+    async def settle(
+        self,
+        reserved: Reserved,
+        cost_usd: float | None,
+        failure_class: FailureClass | None,
+        tokens_in: int | None = None,
+        tokens_out: int | None = None,
+    ) -> None:
+        """The call has ended: count what it cost, and let others look whether there is room now."""
+        async with self._changed:
+            self._under_way.remove(reserved)
+            if cost_usd is None:
+                cost_usd = 0.0 if failure_class in NEVER_BILLED else reserved.usd
+            self._own_usd += cost_usd
+            self._run.usd += cost_usd
+            self._longest_answer = max(self._longest_answer, tokens_out or 0)
+            if tokens_in and reserved.tokens_in:
+                self._tokens_per_estimate = max(self._tokens_per_estimate, tokens_in / reserved.tokens_in)
+            self._changed.notify_all()
+
+    def _over(self, usd: float) -> Failure | None:
+        under_way = sum(reserved.usd for reserved in self._under_way)
+        if self._ceilings.run is not None and self._run.usd + under_way + usd > self._ceilings.run:
+            return _ceiling("run", self._ceilings.run, self._run.usd, usd, "run again to go on, or raise it")
+        if self._ceilings.contest is not None:
+            spent = self._own_usd + self._contest.usd(self._run_id, usd)
+            if spent + under_way + usd > self._ceilings.contest:
+                return _ceiling("contest", self._ceilings.contest, spent, usd, "raise it and run again to go on")
+        return None
+
+
+def _ceiling(name: str, ceiling: float, spent: float, next_usd: float, remedy: str) -> Failure:
+    return Failure(
+        "ceiling",
+        f"the {name}'s ceiling of {ceiling:.4f} USD (ceiling_usd: {name}, in judges.yaml) would be passed: {spent:.4f} "
+        f"USD are spent and the next call may cost {next_usd:.4f}; what was answered is kept: {remedy}",
+    )
