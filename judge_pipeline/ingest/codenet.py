@@ -51,6 +51,7 @@ def read_metadata(text: str, path: str) -> Iterator[Draft | UnreadableArtifact]:
     header = [cell.strip() for cell in next(rows).cells]
     root = PurePosixPath(path).parent
     root = root.parent if root.name == "metadata" else root
+    beside = "" if str(root) == "." else f"{root}/"
     for number, row in enumerate(rows, start=1):
         place = f"row {number} (line {row.line})"
         if row.fault is not None or len(row.cells) != len(header):
@@ -64,10 +65,10 @@ def read_metadata(text: str, path: str) -> Iterator[Draft | UnreadableArtifact]:
         if missing is not None:
             yield UnreadableArtifact(path, place, f"column {missing!r}, value '': is blank", "fill it in")
             continue
-        yield _draft(number, values, root)
+        yield _draft(number, values, beside)
 
 
-def _draft(number: int, values: dict[str, str], root: PurePosixPath) -> Draft:
+def _draft(number: int, values: dict[str, str], beside: str) -> Draft:
     draft = Draft("codenet", row=number)
     draft.submission_id, draft.problem_id, draft.participant = (
         values["submission_id"], values["problem_id"], values["user_id"],
@@ -79,5 +80,5 @@ def _draft(number: int, values: dict[str, str], root: PurePosixPath) -> Draft:
     name = f"{values['submission_id']}.{values['filename_ext']}"
     parts = ("data", values["problem_id"], values["language"], name)
     if all(part and "/" not in part and part != ".." for part in parts):
-        draft.source_path = str(root.joinpath(*parts))
+        draft.source_path = beside + "/".join(parts)
     return draft

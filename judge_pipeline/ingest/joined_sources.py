@@ -275,8 +275,8 @@ def _set_aside_waiting(parts: Sequence[Part], joins: Joins) -> None:
                 part.path,
                 f"file {part.row}, {name[:200]!r}",
                 "its name does not say, in one way only, whose it is and how it was judged, and no feed lists it",
-                "give archive_names and names that it divides in one way only (problem_names, participant_names help) "
-                "in contest.yaml, or unpack it to submissions/<participant>/<problem>/",
+                "in contest.yaml, set archive_names to the form of the names, and list the problems, as in "
+                "problem_names: {A: A}; or unpack it to submissions/<participant>/<problem>/",
             )
         )
 
