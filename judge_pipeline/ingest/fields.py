@@ -1,4 +1,4 @@
-"""What a submission's fields are called on pages and in notes, in English, Japanese and a little Russian."""
+"""What a submission's fields are called on pages and in notes: English, Japanese, some Chinese, Russian, Korean."""
 
 from __future__ import annotations
 
@@ -16,29 +16,36 @@ no interest here."""
 _NAMES: dict[FieldName, str] = {
     "problem_id": """problem; problem id; problem name; problem title; problem code; problem no; task; task id;
         task name; question; prob; pid; challenge; 問題; 問題名; 問題id; 問題番号; 問題コード; 課題; 課題名;
-        設問; 題目; 题目; задача""",
+        設問; 題目; 题目; задача; pro id; prob id; problem number; 题号; 所属题目; 题目名称; 題號; 문제; 문제 번호;
+        название задачи""",
     "participant": """author; user; user id; userid; username; user name; who; participant; participant id;
         contestant; team; handle; account; submitter; submitted by; coder; party; student; ユーザ; ユーザー;
         ユーザ名; ユーザー名; ユーザid; ユーザーid; 参加者; 参加者id; 提出者; チーム; チーム名; アカウント;
-        解答者; 回答者; 投稿者; 用户; автор; кто; участник""",
+        解答者; 回答者; 投稿者; sender; 用户; 用户名; 提交者; 提交人; 作者; 使用者; автор; кто; участник; пользователь;
+        логин; команда; 아이디; 사용자; 제출자; 이름""",
     "verdict": """verdict; result; status; judgement; judgment; judge; judge status; judge result; outcome;
         state; final verdict; submission status; submission result; 結果; 判定; 判定結果; ジャッジ; ジャッジ結果;
-        ステータス; 状態; 提出結果; 実行結果; 评测结果; вердикт; результат""",
+        ステータス; 状態; 提出結果; 実行結果; 评测结果; 评测状态; 提交状态; 提交结果; 结果;
+        状态; 狀態; 評測結果; judgement result; judgment result; judge response;
+        вердикт; результат; статус; состояние; 결과; 채점 결과; 상태""",
     "language": """lang; language; programming language; compiler; lang id; 言語; プログラミング言語; 使用言語;
-        提出言語; 言語名; コンパイラ; 语言; язык""",
+        提出言語; 言語名; コンパイラ; 语言; 编程语言; 語言; 编译器; язык; язык программирования; компилятор; 언어;
+        제출 언어""",
     "timestamp": """submitted; submitted at; submitted on; submitted time; submission time; submission date;
         submit time; submit date; sent; sent at; when; date; datetime; date time; timestamp; created; created at;
-        submission datetime; 提出日時; 提出時刻; 提出時間; 提出日; 投稿日時; 日時; 送信日時; 提出; 提交时间;
+        submission datetime; 提出日時; 提出時刻; 提出時間; 提出日; 投稿日時; 日時; 送信日時; 提出; 提交时间; 提交日期;
+        提交時間; 日期; дата; дата отправки; 제출 시간; 제출한 시간; 제출 일시; 제출일;
         отослано; когда; время отправки""",
     "submission_id": """id; run id; runid; submission id; submission; submission no; submission number;
         solution id; judge id; judgeid; run; sid; 提出番号; 提出id; 提出 id; 実行番号; ジャッジid; 投稿番号;
-        no""",
+        no; 提交编号; 运行编号; 提交号; 提交id; 提交記錄; номер; номер посылки; посылка; 제출 번호; 채점 번호""",
     "source": """source; code; source code; program; solution; submitted code; ソースコード; ソース; コード;
         プログラム; 提出コード; 解答; 提出ソース""",
-    "time": """time; 時刻; 時間""",
+    "time": """time; 時刻; 時間; 时间; время; 시간""",
     "other": """memory; mem; cpu; cpu time; exec time; execution time; run time; runtime; code size; code length;
         length; size; score; point; points; judged; test; tests; 実行時間; メモリ; 使用メモリ; コード長;
-        コードサイズ; 得点; 点数; 配点; テスト; память; протест""",
+        コードサイズ; 得点; 点数; 配点; テスト; память; протест; размер; тест; баллы; 内存; 得分;
+        代码长度; 메모리; 코드 길이; 점수""",
 }
 
 

@@ -39,7 +39,7 @@ class Cell:
         text: its text on one line.
         head: whether it is a ``<th>``.
         links: target and text of each link in it.
-        titles: title attributes in it (sites put the long form of a verdict there).
+        titles: titles, and times and pictures in words, in it (sites put the long form of a verdict there).
         classes: the classes of it and of what is in it.
         attributes: its own attributes.
         span: how many columns it covers.
@@ -234,7 +234,7 @@ def _look_inside(cell: Cell, node: Any) -> None:
     href = attributes.get("href")
     if href and node.tag == "a":
         cell.links.append((href, " ".join(node.text(deep=True, separator=" ").split())))
-    for name in ("title", "data-original-title"):
+    for name in ("title", "data-original-title", "datetime", "alt"):
         if attributes.get(name):
             cell.titles.append(attributes[name])
     if attributes.get("class"):
@@ -267,7 +267,7 @@ def _by_heading(names: list[FieldName | None], row: list[Cell]) -> ListedRow:
         columns = columns[extra:]
     fields: dict[FieldName, Cell] = {}
     for name, cell in zip(names, columns, strict=False):
-        if name is not None and (cell.text or cell.links) and name not in fields:
+        if name is not None and (cell.text or cell.links or cell.titles) and name not in fields:
             fields[name] = cell
     if "timestamp" in names:
         fields.pop("time", None)  # the run's time then

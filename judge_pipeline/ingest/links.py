@@ -13,7 +13,7 @@ _PROBLEM_PATHS = (
     re.compile(r"/(?:problems?|tasks?|challenges?|questions?)/(?:view/|show/|no/|detail/)?(?P<id>[^/]+)"),
     re.compile(r"/courses/.+/(?P<id>[A-Za-z0-9_]+_[A-Z])/?$"),
 )
-_PROBLEM_QUERIES = ("problem_id", "problemid", "problem", "pid", "task", "id")
+_PROBLEM_QUERIES = ("problem_id", "problemid", "problem", "pid", "task", "id", "num")
 
 _USER_PATHS = (
     re.compile(r"/(?:users?|profiles?|author|u|members?|people|teams?)/(?P<id>[^/]+)"),

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import UTC
+from typing import Any
 
 from judge_pipeline.ingest.code_blocks import CodeText, code_text, html_decoded
 from judge_pipeline.ingest.drafts import Draft
@@ -26,6 +28,8 @@ from judge_pipeline.ingest.grids import (
 from judge_pipeline.ingest.links import participant_in_link, problem_in_link, submission_in_link
 from judge_pipeline.ingest.markup import Block, Page
 from judge_pipeline.ingest.source_files import looks_like_code
+from judge_pipeline.ingest.times import Zone, read_time
+from judge_pipeline.ingest.verdicts import read_verdict
 
 _HINT = re.compile(
     r"source|program|submission|code|prettyprint|highlight|hljs|lang-|language-|brush|linenums|listing", re.I
@@ -36,6 +40,13 @@ _TITLE_ID = re.compile(r"(?:submission|solution|提出|run)\s*(?:id\s*)?[#＃:]?
 _SAVED_FROM = re.compile(r"<!--\s[^>]{0,400}?\burl(?:=\(\d+\)|:)\s*(https?://[^\s>]+)", re.I)
 """Where a browser, or SingleFile, says that it saved the page from."""
 _NO_SUBMISSIONS = re.compile(r"提出(?:が|は)ありません|\bno submissions?\b", re.I)
+
+
+_ONLY_FINISHED = frozenset(("ready", "done", "finished", "judged", "completed", "complete", "evaluated"))
+"""What a state may be beside the result that it says is there."""
+_ANY_ZONE = Zone(UTC, "nowhere")
+_ABOUT = re.compile(r"submi|solution|source|code|run\b|提出|解答|提交", re.I)
+"""A heading that says whose submission it stands over, and of which problem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +194,32 @@ def take_cell(draft: Draft, name: FieldName, cell: Cell, site_cell: SiteCell | N
     """Takes a cell's value into the draft: the id in its link before the name that it shows."""
     if site_cell is not None and site_cell(draft, name, cell):
         return
+    if cell.titles and name in ("verdict", "timestamp", "time"):
+        _take_title(draft, name, cell)
     id_in = {"problem_id": problem_in_link, "participant": participant_in_link, "submission_id": submission_in_link}
     reads_id = id_in.get(name)
     url = next((url for url, _ in cell.links if reads_id is not None and reads_id(url)), None)
     draft.set(name, cell.text, url)
+
+
+def _take_title(draft: Draft, name: FieldName, cell: Cell) -> None:
+    """Takes a verdict or a time from what stands behind the shown text, where that text does not say it.
+
+    A verdict shown as a picture or a number only; a time shown as "3 hours ago".
+    """
+    if name == "verdict":
+        shown = draft.verdict_raw or cell.text
+        if draft.verdict is None and not any(char.isalpha() for char in shown):
+            verdict = next((v for title in cell.titles if (v := read_verdict(title, {})[0]) != "UNKNOWN"), None)
+            if verdict is not None:
+                draft.set("verdict", cell.text or cell.titles[0])
+                draft.verdict = verdict
+                draft.notes.append(f"verdict {verdict} by what stands behind {cell.text!r}")
+    elif draft.timestamp_raw is None and read_time(cell.text, _ANY_ZONE).instant is None:
+        title = next((title for title in cell.titles if read_time(title, _ANY_ZONE).instant is not None), None)
+        if title is not None:
+            draft.set("timestamp", title)
+            draft.notes.append(f"time by what stands behind {cell.text[:40]!r}")
 
 
 def _says_all(row: ListedRow, source: Source | None) -> bool:
@@ -200,10 +233,10 @@ def _detail(page: Page, grids: list[Grid], reader: str, site_cell: SiteCell | No
     draft = Draft(reader=reader)
     for grid in grids:
         for name, cell in labelled_pairs(grid):
-            if name != "verdict" or draft.verdict_raw is None:
+            if name != "verdict" or not (draft.verdict_raw or cell.text.casefold() in _ONLY_FINISHED):
                 take_cell(draft, name, cell, site_cell)
     for name, line in [] if complete else _labelled_lines(page):
-        if name == "verdict" and draft.verdict_raw is not None:
+        if name == "verdict" and (draft.verdict_raw is not None or line.text.casefold() in _ONLY_FINISHED):
             continue
         take_cell(draft, name, Cell(line.text, links=line.links))
     return draft
@@ -257,8 +290,15 @@ def _identify(page: Page, draft: Draft) -> None:
     if draft.submission_id is None:
         by_title = next((match[1] for head in heads if (match := _TITLE_ID.search(head))), None)
         draft.submission_id = by_title or next((i for url in urls if (i := submission_in_link(url))), None)
+    links = [link.attributes.get("href") or "" for link in page.tree.css("h1 a, h2 a, h3 a")[:20] if _is_about(link)]
+    if draft.participant is None:
+        draft.participant = next((i for url in links if (i := participant_in_link(url))), None)
     if draft.problem_id is None:
-        draft.problem_id = next((i for url in urls if (i := problem_in_link(url))), None)
+        draft.problem_id = next((i for url in (*urls, *links) if (i := problem_in_link(url))), None)
+
+
+def _is_about(link: Any) -> bool:
+    return link.parent is not None and _ABOUT.search(link.parent.text(deep=True)[:300]) is not None
 
 
 def _heads(page: Page) -> list[str]:

@@ -31,11 +31,18 @@ _MONTHS = {
          "december"), start=1,
     )
     for name in (long, long[:3], long[:4] if long == "september" else long)
+} | {
+    name: number
+    for number, names in enumerate(
+        ("янв января", "фев февраля", "мар марта", "апр апреля", "май мая", "июн июня", "июл июля", "авг августа",
+         "сен сентября", "окт октября", "ноя ноября", "дек декабря"), start=1,
+    )
+    for name in names.split()
 }  # fmt: skip
 
-_MONTH = r"(?P<name>[A-Za-z]{3,9})\.?"
+_MONTH = r"(?P<name>[A-Za-z]{3,9}|[А-Яа-я]{3,8})\.?"
 _DATES = (
-    re.compile(r"(?P<y>\d{4})\s*[-/.年]\s*(?P<m>\d{1,2})\s*[-/.月]\s*(?P<d>\d{1,2})\s*日?(?!\d)"),
+    re.compile(r"(?P<y>\d{4})\s*[-/.年년]\s*(?P<m>\d{1,2})\s*[-/.月월]\s*(?P<d>\d{1,2})\s*[日일]?(?!\d)"),
     re.compile(rf"\b{_MONTH}[/\s-]\s*(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?[/\s-]\s*(?P<y>\d{{4}})(?!\d)"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th)?[/\s-]\s*{_MONTH},?[/\s-]\s*(?P<y>\d{{4}})(?!\d)"),
     re.compile(r"(?<!\d)(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?!\d)"),

@@ -102,3 +102,11 @@ def test_any_text_gives_an_instant_or_a_reason(raw: str) -> None:
         read = read_time(raw, zone)
         assert read.instant is None or read.instant.utcoffset() == timedelta(0)
         assert read.instant is not None or read.note is not None or not raw.strip()
+
+
+@pytest.mark.parametrize("raw", ["1 мар 2024 12:34:56", "1 марта 2024 12:34:56", "12:34:56 1 Mar 2024",
+                                 "2024년 3월 1일 12:34:56", "2024年3月1日 12:34:56"])  # fmt: skip
+def test_dates_in_words_of_other_languages(raw: str) -> None:
+    read = read_time(f"{raw} UTC", None)
+    assert read.instant is not None
+    assert read.instant.isoformat() == "2024-03-01T12:34:56+00:00"
