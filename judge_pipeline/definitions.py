@@ -12,7 +12,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import contest, dynamics, judges, reports
+from judge_pipeline.assets import contest, dynamics, judges, reports, requests
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
@@ -60,11 +60,11 @@ def configuration_sha256(workspace: Workspace) -> str:
 
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     judged = judges.assets(judge_names, configuration_sha256(workspace))
-    return [*contest.ASSETS, *judged, *dynamics.ASSETS, *reports.ASSETS]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *dynamics.ASSETS, *reports.ASSETS]
 
 
 def _jobs() -> list[Any]:
-    read = ("read_contest_folder", "participant_contexts", "splits", "judge_requests")
+    read = ("read_contest_folder", "participant_contexts", "splits", "judge_requests", "redaction_counts")
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs")
     last = dg.AssetSelection.assets("judge_coverage", "trajectories").downstream()

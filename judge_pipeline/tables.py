@@ -177,6 +177,20 @@ JUDGE_REQUESTS = Table(
     ("attempt_id",),
 )
 
+REDACTION_COUNTS = Table(
+    "redaction_counts",
+    "How often one kind of personal data was replaced in the texts that judges are shown. What it was is kept nowhere.",
+    (
+        Column("place", "string", "Which text", allowed=("source_code", "prompt_text")),
+        Column("kind", "string", "Which kind", allowed=("secret", "email", "phone", "name", "participant")),
+        Column("n_replaced", "int", "Tokens put in its place", low=0),
+        Column("n_texts", "int", "Texts in which there was any", low=0),
+        Column("n_searched", "int", "Texts that were searched: sources of attempts, or Q_u of participants", low=0),
+        Column("reason", "string", "Why the kind is not replaced, where the settings say so", nullable=True),
+    ),
+    ("place", "kind"),
+)
+
 JUDGE_OUTPUTS = Table(
     "judge_outputs",
     "One judge's judgment of one attempt (paper 1, eq. 8), in a table that satisfied eq. 9.",
@@ -379,7 +393,8 @@ CONTEST_OVERVIEW = Table(
 
 ALL_TABLES = (
     SUBMISSION_ARTIFACTS, PROMPT_LOGS, INGEST_QUARANTINE, ATTEMPTS, PARTICIPANT_CONTEXTS, SPLIT_ASSIGNMENTS,
-    SPLITS_LEDGER, JUDGE_REQUESTS, JUDGE_OUTPUTS, PREDICTIONS, PREDICTIONS_WIDE, JUDGE_COVERAGE, JUDGE_METRICS,
-    JUDGE_AGREEMENT, JUDGE_CURVES, TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, CONTEST_OVERVIEW,
+    SPLITS_LEDGER, JUDGE_REQUESTS, REDACTION_COUNTS, JUDGE_OUTPUTS, PREDICTIONS, PREDICTIONS_WIDE, JUDGE_COVERAGE,
+    JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_CURVES, TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL,
+    CONTEST_OVERVIEW,
 )  # fmt: skip
 """Every table of the house."""

@@ -1,4 +1,4 @@
-"""Group contest: from raw files to the canonical judge requests (paper 1, IV-A)."""
+"""Group contest: from raw files to contexts and splits (paper 1, IV-A); requests are in ``assets/requests.py``."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -21,7 +21,6 @@ from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     ATTEMPTS,
     INGEST_QUARANTINE,
-    JUDGE_REQUESTS,
     PARTICIPANT_CONTEXTS,
     PROMPT_LOGS,
     SPLIT_ASSIGNMENTS,
@@ -99,6 +98,7 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     context.log.info(
         f"{read.n_files:,} files: {read.n_opened:,} opened, {read.n_parsed:,} parsed, the others unchanged"
     )
+    read, withdrawals = _without_the_withdrawn(context, contest, read)
     if read.cache_trouble:
         context.log.warning(f"what was read could not be kept for the next run: {read.cache_trouble}")
     problems = _attempt_problems(read.attempts)
@@ -124,9 +124,26 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
             "files": read.n_files,
             "files_opened": read.n_opened,
             "files_parsed": read.n_parsed,
+            **withdrawals,
         }
         yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
+
+
+def _without_the_withdrawn(context: dg.AssetExecutionContext, contest: str, read: Any) -> tuple[Any, dict[str, int]]:
+    """The contest without those who withdrew from it, and what to say of it; nothing of theirs stays in the cache."""
+    from judge_pipeline.ingest.reading_cache import drop_from_cache
+    from judge_pipeline.ingest.withdrawal import leave_out
+    from judge_pipeline.orchestration.tombstones import Tombstones
+
+    out_dir = context.resources.workspace.workspace().out_dir
+    tombstones = Tombstones(out_dir, contest)
+    withdrawn = {tombstone.participant for tombstone in tombstones.read()}
+    if not withdrawn:
+        return read, {}
+    rest, paths = leave_out(read, contest, lambda participant: tombstones.hash_of(participant) in withdrawn)
+    drop_from_cache(out_dir, contest, paths)
+    return rest, {"participants_who_withdrew": len(withdrawn), "rows_left_out_for_them": len(paths)}
 
 
 def _reporter(context: dg.AssetExecutionContext, contest: str) -> Callable[[int, int, int], None]:
@@ -220,54 +237,4 @@ def splits(context: dg.AssetExecutionContext, attempts: Any) -> Made:
     )
 
 
-@table_asset(
-    JUDGE_REQUESTS,
-    group=GROUP,
-    inputs=(ATTEMPTS, PARTICIPANT_CONTEXTS, SPLIT_ASSIGNMENTS),
-    rooms=("cocreation/requests.py",),
-    kinds=("pandas", "parquet", "json"),
-    checks=(
-        Check("no_label_leakage", "No verdict, label or score stands in a request", blocking=True),
-        Check("joins_complete", "Every attempt with source code has one request", blocking=True),
-    ),
-)
-def judge_requests(context: dg.AssetExecutionContext, attempts: Any, participant_contexts: Any, splits: Any) -> Made:
-    """Parquet for the graph, and the same as model-agnostic JSONL for any other tool."""
-    from judge_pipeline.cocreation import requests
-    from judge_pipeline.ingest.contest import read_statements
-    from judge_pipeline.orchestration.exports import write_export
-
-    contest = contest_of(context)
-    resource = context.resources.workspace
-    settings = resource.contest(contest)
-    statements = read_statements(resource.folder(contest)) if settings.problem_statements else None
-    rows = requests.judge_requests(
-        attempts,
-        participant_contexts,
-        splits,
-        context=settings.context,
-        max_code_chars=settings.max_code_chars,
-        max_prompt_chars=settings.max_prompt_chars,
-        statements=statements,
-    )
-    jsonl = write_export(resource.workspace(), contest, "judge_requests.jsonl", requests.to_jsonl(rows))
-    with_source = set(attempts.loc[attempts["source_code"].notna(), "attempt_id"])
-    missing = sorted(with_source - set(rows["attempt_id"]))
-    return Made(
-        rows,
-        {
-            "jsonl": dg.MetadataValue.path(str(jsonl)),
-            "context": settings.context,
-            "attempts_without_source": len(requests.attempts_without_source(attempts)),
-            "sources_cut": int((rows["source_chars_cut"] > 0).sum()),
-            "contexts_cut": int((rows["prompt_chars_cut"] > 0).sum()),
-            "requests_that_name_a_verdict": str(requests.verdict_word_counts(rows)),
-        },
-        {
-            "no_label_leakage": requests.label_leaks(rows) + requests.label_leaks(requests.to_jsonl(rows)),
-            "joins_complete": [f"attempt {a} has no request" for a in missing],
-        },
-    )
-
-
-ASSETS = [CONTEST_FOLDER, read_contest_folder, participant_contexts, splits, judge_requests]
+ASSETS = [CONTEST_FOLDER, read_contest_folder, participant_contexts, splits]

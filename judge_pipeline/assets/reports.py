@@ -16,6 +16,7 @@ from judge_pipeline.tables import (
     JUDGE_CURVES,
     JUDGE_METRICS,
     PROMPT_LOGS,
+    REDACTION_COUNTS,
     SPLIT_ASSIGNMENTS,
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
@@ -29,13 +30,15 @@ GROUP = "reports"
 @table_asset(
     CONTEST_OVERVIEW,
     group=GROUP,
-    inputs=(ATTEMPTS, PROMPT_LOGS, TRAJECTORIES, SPLIT_ASSIGNMENTS, INGEST_QUARANTINE),
+    inputs=(ATTEMPTS, PROMPT_LOGS, TRAJECTORIES, SPLIT_ASSIGNMENTS, INGEST_QUARANTINE, REDACTION_COUNTS),
     rooms=("cocreation/overview.py",),
 )
 def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
     """Table I, and what it does not say: undecided attempts, attempts without source, artifacts set aside."""
     from judge_pipeline.cocreation.overview import contest_overview as build
+    from judge_pipeline.orchestration.tombstones import Tombstones
 
+    out_dir = context.resources.workspace.workspace().out_dir
     return Made(
         build(
             tables["attempts"],
@@ -43,6 +46,8 @@ def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
             tables["trajectories"],
             tables["splits"],
             tables["ingest_quarantine"],
+            tables["redaction_counts"],
+            n_withdrawn=len(Tombstones(out_dir, contest_of(context)).read()),
         )
     )
 

@@ -13,6 +13,14 @@ from judge_pipeline.tables import CONTEST_OVERVIEW, SPLITS
 
 Line = tuple[str, str, Estimate]
 
+_KIND_LABELS = {
+    "secret": "Keys and passwords",
+    "email": "E-mail addresses",
+    "phone": "Telephone numbers",
+    "name": "Names",
+    "participant": "Participant ids",
+}
+
 
 def contest_overview(
     attempts: pd.DataFrame,
@@ -20,6 +28,8 @@ def contest_overview(
     trajectories: pd.DataFrame,
     splits: pd.DataFrame,
     quarantine: pd.DataFrame,
+    redactions: pd.DataFrame | None = None,
+    n_withdrawn: int = 0,
 ) -> pd.DataFrame:
     """The contest's counts: the rows of Table I in its order, then what was undecided, incomplete or set aside.
 
@@ -33,6 +43,8 @@ def contest_overview(
         trajectories: table TRAJECTORIES.
         splits: table SPLIT_ASSIGNMENTS.
         quarantine: table INGEST_QUARANTINE.
+        redactions: table REDACTION_COUNTS; without it no line says what was replaced.
+        n_withdrawn: participants who withdrew and are in none of the tables.
 
     Returns:
         Table CONTEST_OVERVIEW; one further row ``language:NAME`` for each language, most used first.
@@ -42,6 +54,7 @@ def contest_overview(
         *_split_lines(splits),
         *_turn_lines(trajectories),
         *_incomplete_lines(attempts, quarantine, prompt_logs),
+        *_privacy_lines(redactions, n_withdrawn),
         *_language_lines(attempts),
     ]
     return CONTEST_OVERVIEW.conform(
@@ -100,6 +113,18 @@ def _incomplete_lines(attempts: pd.DataFrame, quarantine: pd.DataFrame, prompt_l
     for kind, label in (("submissions", "Submission artifacts set aside"), ("prompts", "Prompt logs set aside")):
         n_aside = int((quarantine["kind"] == kind).sum())
         yield f"quarantined_{kind}", label, _count(n_aside, len(quarantine))
+
+
+def _privacy_lines(redactions: pd.DataFrame | None, n_withdrawn: int) -> Iterator[Line]:
+    if n_withdrawn:
+        yield "withdrawn", "Participants who withdrew and were left out", _count(n_withdrawn, n_withdrawn)
+    for kind, rows in redactions.groupby("kind", sort=True) if redactions is not None else ():
+        label = f"{_KIND_LABELS[str(kind)]} replaced before judges were asked"
+        searched, reasons = int(rows["n_searched"].sum()), rows["reason"].dropna()
+        if len(reasons):
+            yield f"redacted:{kind}", label, Estimate.undefined(str(reasons.iloc[0]))
+        elif rows["n_replaced"].sum():
+            yield f"redacted:{kind}", label, _count(rows["n_replaced"].sum(), searched)
 
 
 def _language_lines(attempts: pd.DataFrame) -> Iterator[Line]:

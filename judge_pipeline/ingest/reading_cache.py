@@ -28,7 +28,7 @@ FOLDER = "ingest_cache"
 
 _NOT_LOOKED_AT = {
     "title", "note", "context", "context_roles", "problem_statements", "max_code_chars", "max_prompt_chars", "split",
-    "seed", "resamples", "min_coverage",
+    "seed", "resamples", "min_coverage", "redaction",
 }  # fmt: skip
 """Settings that no reader looks at. A setting that is not listed counts as one that it does."""
 

@@ -113,13 +113,15 @@ class Redacted:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-def pseudonym(key: bytes, contest: str, participant: str) -> str:
-    """The participant under another name: 12 hexadecimal digits of HMAC-SHA256 over contest and participant.
+def keyed_hash(key: bytes, contest: str, participant: str) -> str:
+    """HMAC-SHA256 over contest and participant (64 hexadecimal digits): neither guessed nor turned back without key."""
+    message = f"{len(contest)}:{contest}:{participant}".encode("utf-8", "surrogatepass")
+    return hmac.new(key, message, hashlib.sha256).hexdigest()
 
-    Without the key it can neither be computed from a guess nor turned back. A person has another one in each contest.
-    """
-    message = f"{len(contest)}:{contest}:{participant}".encode()
-    return hmac.new(key, message, hashlib.sha256).hexdigest()[:12]
+
+def pseudonym(key: bytes, contest: str, participant: str) -> str:
+    """The participant under another name: 12 digits of the keyed hash. A person has another one in each contest."""
+    return keyed_hash(key, contest, participant)[:12]
 
 
 class Redactor:

@@ -1,0 +1,103 @@
+"""Who withdrew from a contest, so that later runs keep them out: ``<out>/tombstones/<contest>.json``.
+
+A tombstone holds a keyed hash of the participant's id, a date and counts, and no name. The key lies beside it in
+``<out>/tombstones/key``, readable by its owner alone: without it a tombstone can be matched with nobody, so it must be
+kept as long as the tombstones are.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from judge_pipeline.ingest.redaction import keyed_hash
+from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.yaml_file import SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """One withdrawal.
+
+    Attributes:
+        participant: keyed hash of the participant's id.
+        withdrawn_on: the date, as ISO 8601.
+        complete: whether everything was removed; False while the removal goes on, or where it was cut off.
+        counts: what was removed: table, store or folder -> rows or files.
+    """
+
+    participant: str
+    withdrawn_on: str
+    complete: bool
+    counts: Mapping[str, int]
+
+
+class Tombstones:
+    """The tombstones of one contest."""
+
+    def __init__(self, out_dir: Path, contest: str) -> None:
+        self.path = out_dir / "tombstones" / f"{contest}.json"
+        self._key_file = out_dir / "tombstones" / "key"
+        self._contest = contest
+
+    def read(self) -> list[Tombstone]:
+        """All of them; none where nobody withdrew.
+
+        Raises:
+            SettingsError: the file is damaged, or the key that it was made with is not there: nobody could be kept out.
+        """
+        if not self.path.is_file():
+            return []
+        try:
+            data = json.loads(self.path.read_text(encoding="utf-8"))
+            found = [Tombstone(**entry) for entry in data["withdrawn"]]
+            key_sha256 = str(data["key_sha256"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise SettingsError(
+                f"{self.path} is damaged ({error}); restore it from a backup: it keeps out who has withdrawn"
+            ) from None
+        if not self._key_file.is_file() or _sha256(self._key()) != key_sha256:
+            raise SettingsError(
+                f"{self.path} was made with a key that is not in {self._key_file}; restore that file from a backup, "
+                "since without it those who have withdrawn cannot be kept out"
+            )
+        return found
+
+    def write(self, tombstone: Tombstone) -> None:
+        """Add it, or replace the one of the same participant."""
+        others = [t for t in self.read() if t.participant != tombstone.participant]
+        entries = sorted((asdict(t) for t in [*others, tombstone]), key=lambda e: str(e["participant"]))
+        data = {"contest": self._contest, "key_sha256": _sha256(self._key()), "withdrawn": entries}
+        write_whole(self.path, (json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+
+    def hash_of(self, participant: str) -> str:
+        """The keyed hash under which a participant stands, or would stand."""
+        return keyed_hash(self._key(), self._contest, participant)
+
+    def of(self, participant: str) -> Tombstone | None:
+        """The participant's tombstone, if they withdrew."""
+        wanted = self.hash_of(participant) if self.path.is_file() else None
+        return next((t for t in self.read() if t.participant == wanted), None)
+
+    def _key(self) -> bytes:
+        if not self._key_file.is_file():
+            self._key_file.parent.mkdir(parents=True, exist_ok=True)
+            # Made aside (0600) and linked into place: of two processes one wins, and nobody reads half a key.
+            with tempfile.NamedTemporaryFile("w", dir=self._key_file.parent, prefix=".key.") as part:
+                part.write(secrets.token_hex(32) + "\n")
+                part.flush()
+                os.fsync(part.fileno())
+                with contextlib.suppress(FileExistsError):
+                    os.link(part.name, self._key_file)
+        return self._key_file.read_bytes().strip()
+
+
+def _sha256(key: bytes) -> str:
+    return hashlib.sha256(b"tombstones:" + key).hexdigest()
