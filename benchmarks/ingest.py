@@ -28,6 +28,7 @@ _VERDICTS = {"Accepted": "AC", "Wrong Answer": "WA", "Time Limit Exceeded": "TLE
 
 
 def main() -> int:
+    """Runs the comparison; the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pages", type=int, default=320, help="pages in each of the blocks together")
     pages = [made_page(i) for i in range(parser.parse_args().pages)]

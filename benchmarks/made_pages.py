@@ -11,7 +11,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_WORDS = ["count", "left", "right", "best", "total", "graph", "node", "edge", "queue", "limit", "answer", "value", "index", "prefix", "suffix", "cost"]
+_WORDS = (
+    "count", "left", "right", "best", "total", "graph", "node", "edge", "queue", "limit", "answer", "value", "index",
+    "prefix", "suffix", "cost",
+)  # fmt: skip
 _VERDICTS = {"AC": "Accepted", "WA": "Wrong Answer", "TLE": "Time Limit Exceeded", "RE": "Runtime Error"}
 _LANGUAGES = ("C++ 20 (gcc 12.2)", "Python (CPython 3.11.4)", "Java (OpenJDK 17)")
 
@@ -44,13 +47,22 @@ class MadePage:
 def made_page(number: int) -> MadePage:
     """The page of this number: in turn one submission of three sites' layouts, and a list of twenty."""
     rng = random.Random(number)
-    make: tuple[Callable[[int, random.Random], MadePage], ...] = (
-        _task_site,
-        _highlighted_site,
-        _plain_site,
-        _task_site,
+    makes: tuple[Callable[[int, random.Random], MadePage], ...] = (
+        _task_site, _highlighted_site, _plain_site, _task_site, _task_site, _highlighted_site, _plain_site, _list_page,
+    )  # fmt: skip
+    return makes[number % len(makes)](number, rng)
+
+
+def made_text(number: int) -> MadePage:
+    """The same as a text file: lines of a label and a value, and the source in a fence."""
+    rng = random.Random(number)
+    problem, user, verdict, language, submission = _facts(number, rng)
+    source = made_program(rng, rng.randrange(30, 120))
+    text = (
+        f"Problem: {problem}\nAuthor: {user}\nSubmission ID: {submission}\nResult: {verdict}\nLanguage: {language}\n"
+        f"Submitted at: 2026-03-{1 + number % 28:02} 12:{number % 60:02}:05 +0900\n\n```cpp\n{source}```\n"
     )
-    return _list_page(number, rng) if number % 8 == 7 else make[number % 4](number, rng)
+    return MadePage(f"{submission}.md", text.encode("utf-8"), ((problem, user, verdict, language, submission, source),))
 
 
 def made_program(rng: random.Random, lines: int) -> str:
@@ -83,7 +95,8 @@ def _facts(number: int, rng: random.Random) -> tuple[str, str, str, str, str]:
 
 def _around(title: str, body: str, meta: str = "") -> bytes:
     page = (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>{meta}{_STYLE}{_SCRIPT}</head>'
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>{meta}'
+        f"{_STYLE}{_SCRIPT}</head>"
         f'<body><nav class="navbar"><ul class="nav">{_NAVIGATION}</ul></nav>'
         f'<div id="main-container" class="container"><div class="row"><div class="col-sm-12">{body}</div></div></div>'
         f'<footer class="footer"><ul>{_NAVIGATION[:6000]}</ul><p>2026</p></footer>{_SCRIPT}</body></html>\n'
@@ -96,8 +109,9 @@ def _task_site(number: int, rng: random.Random) -> MadePage:
     contest = problem.split("_")[0]
     source = made_program(rng, rng.randrange(30, 120))
     cases = "".join(
-        f'<tr><td class="text-center">{i:02}_random.txt</td><td class="text-center"><span class="label">{verdict if i == 9 else "AC"}'
-        f'</span></td><td class="text-right">{i} ms</td><td class="text-right">3532 KB</td></tr>'
+        f'<tr><td class="text-center">{i:02}_random.txt</td><td class="text-center">'
+        f'<span class="label">{verdict if i == 9 else "AC"}</span></td>'
+        f'<td class="text-right">{i} ms</td><td class="text-right">3532 KB</td></tr>'
         for i in range(30)
     )
     body = (
@@ -105,13 +119,16 @@ def _task_site(number: int, rng: random.Random) -> MadePage:
         f'<span class="btn-copy" data-target="submission-code">Copy</span></div>'
         f'<pre id="submission-code" class="prettyprint linenums">{html.escape(source)}</pre><h4>Submission Info</h4>'
         f'<div class="panel"><table class="table table-bordered">'
-        f'<tr><th>Submission Time</th><td><time class="fixtime">2026-03-{1 + number % 28:02} 21:{number % 60:02}:05+0900</time></td></tr>'
+        f'<tr><th>Submission Time</th><td><time class="fixtime">'
+        f"2026-03-{1 + number % 28:02} 21:{number % 60:02}:05+0900</time></td></tr>"
         f'<tr><th>Task</th><td><a href="/contests/{contest}/tasks/{problem}">A - Sum of {number % 10}</a></td></tr>'
-        f'<tr><th>User</th><td><a href="/users/{user}">{user}</a></td></tr><tr><th>Language</th><td>{language}</td></tr>'
+        f'<tr><th>User</th><td><a href="/users/{user}">{user}</a></td></tr>'
+        f"<tr><th>Language</th><td>{language}</td></tr>"
         f"<tr><th>Score</th><td>100</td></tr><tr><th>Code Size</th><td>{len(source)} Byte</td></tr>"
         f'<tr><th>Status</th><td><span class="label" title="{_VERDICTS[verdict]}">{verdict}</span></td></tr>'
         f"<tr><th>Exec Time</th><td>12 ms</td></tr><tr><th>Memory</th><td>3532 KB</td></tr></table></div>"
-        f'<div class="panel"><table class="table"><tr><th>Case Name</th><th>Status</th><th>Exec Time</th><th>Memory</th></tr>'
+        f'<div class="panel"><table class="table">'
+        f"<tr><th>Case Name</th><th>Status</th><th>Exec Time</th><th>Memory</th></tr>"
         f"{cases}</table></div>"
         f'<a href="/contests/{contest}/submissions/{submission}">#</a>'
     )
@@ -166,14 +183,18 @@ def _list_page(number: int, rng: random.Random) -> MadePage:
         submissions.append((problem, user, verdict, language, submission, None))
         rows.append(
             f'<tr><td class="no-break"><time class="fixtime">2026-03-01 21:{59 - i:02}:05+0900</time></td>'
-            f'<td><a href="/contests/{contest}/tasks/{problem}">A - Sum</a></td><td><a href="/users/{user}">{user}</a></td>'
+            f'<td><a href="/contests/{contest}/tasks/{problem}">A - Sum</a></td>'
+            f'<td><a href="/users/{user}">{user}</a></td>'
             f'<td>{language}</td><td class="text-right">100</td><td>{300 + i} Byte</td>'
-            f'<td class="text-center"><span class="label" title="{_VERDICTS[verdict]}">{verdict}</span></td><td>{i} ms</td>'
+            f'<td class="text-center"><span class="label" title="{_VERDICTS[verdict]}">{verdict}</span></td>'
+            f"<td>{i} ms</td>"
             f'<td>3532 KB</td><td><a href="/contests/{contest}/submissions/{submission}">Detail</a></td></tr>'
         )
     body = (
-        '<table class="table"><thead><tr><th>Submission Time</th><th>Task</th><th>User</th><th>Language</th><th>Score</th>'
-        f"<th>Code Size</th><th>Status</th><th>Exec Time</th><th>Memory</th><th></th></tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        '<table class="table"><thead><tr><th>Submission Time</th><th>Task</th><th>User</th><th>Language</th>'
+        f"<th>Score</th>"
+        f"<th>Code Size</th><th>Status</th><th>Exec Time</th><th>Memory</th><th></th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table>"
     )
     data = _around("Submissions", body, '<meta property="og:site_name" content="AtCoder">')
     return MadePage(f"list{number}.html", data, tuple(submissions))
