@@ -26,6 +26,10 @@ class UnreadableArtifact(ValueError):  # noqa: N818 - the name says what it is a
         self.reason = reason
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[type[UnreadableArtifact], tuple[str, str | None, str, str]]:
+        # An exception is otherwise made again from its message alone when it is sent between processes.
+        return UnreadableArtifact, (self.path, self.place, self.reason, self.remedy)
+
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRecord:
