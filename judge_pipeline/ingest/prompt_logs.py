@@ -71,6 +71,7 @@ _LISTS: tuple[tuple[str, Callable[[list[Any]], list[Chat] | None]], ...] = (
     (openclaw.NAME, openclaw.chats_of_records),
     (codex.NAME, codex.chats_of_records),
     (cline.NAME, cline.chats_of_list),
+    (cline.SCREEN_NAME, cline.screen_chats_of_list),
     (cline.PAIRS_NAME, cline.pairs_of_list),
 )
 """Formats in which a list of JSON objects, or JSON lines, is one chat or a few."""
@@ -80,6 +81,7 @@ _TEXTS: tuple[tuple[str, Callable[[str], list[Chat] | None]], ...] = (
     (aider.NAME, aider.chats_of_text),
     (librechat.NAME, librechat.chats_of_text),
     (copilot.NAME, copilot.chats_of_text),
+    (copilot.ACTIVITY_NAME, copilot.activity_chats_of_text),
     (ellmer.NAME, ellmer.chats_of_text),
     (prompt_list.NAME, prompt_list.chats_of_text),
     (role_headings.NAME, role_headings.chats_of_text),
@@ -247,6 +249,8 @@ def _not_text(data: bytes) -> str | None:
 
 
 def _chats(text: str, path: str) -> tuple[str, list[Chat]]:
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
     lower = path.lower()
     stripped = text.lstrip("\ufeff \t\r\n")
     if lower.endswith((".json", ".jsonl", ".ndjson")) or stripped[:1] in "{[":

@@ -11,6 +11,8 @@ from judge_pipeline.ingest.chat_formats.fences import fenced
 NAME = "aider chat history"
 
 _START = re.compile(r"# aider chat started at .*")
+_TOKENS = re.compile(r"^> Tokens: \S+ sent", re.MULTILINE)
+_TYPED = re.compile(r"^#### ", re.MULTILINE)
 _PROMPT_COMMANDS = ("/ask", "/code", "/architect", "/context", "/help", "/ok")
 _LEAST_REPLAY_WORDS = 20
 _COMMAND = re.compile(r"\s*(/[a-z-]+|!)")
@@ -23,13 +25,16 @@ def chats_of_text(text: str) -> list[Chat] | None:
     (the same words as the answer before it) is no human prompt, is left out, and is counted. The time that a session
     states has no zone, and is the session's, not a message's.
     """
-    if "# aider chat started at" not in text:
+    cut = _TOKENS.search(text) is not None and _TYPED.search(text) is not None
+    if "# aider chat started at" not in text and not cut:
         return None
     lines = lines_of(text)
-    if not any(_START.fullmatch(line) for line in lines):
+    if not cut and not any(_START.fullmatch(line) for line in lines):
         return None
     kinds = _kinds(lines)
     starts = [i for i, kind in enumerate(kinds) if kind == "start"]
+    if {"typed", "end"} & set(kinds[: starts[0] if starts else None]):
+        starts.insert(0, -1)  # the beginning of the first session is cut off
     return [
         _session(lines[begin + 1 : end], kinds[begin + 1 : end])
         for begin, end in zip(starts, [*starts[1:], len(lines)], strict=True)

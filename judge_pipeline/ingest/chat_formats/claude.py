@@ -46,7 +46,8 @@ def _current(messages: list[dict[str, Any]], leaf: object) -> tuple[list[dict[st
         key: Node(as_text(m.get("parent_message_uuid")) or None, instant_of(m.get("created_at")))
         for key, m in by_id.items()
     }
-    parents = [node.parent for node in nodes.values() if node.parent in nodes]
+    # A first prompt that was edited has siblings, too: they share a parent that is no message.
+    parents = [node.parent for node in nodes.values() if node.parent is not None]
     if len(by_id) < len(messages) or len(set(parents)) == len(parents):
         return messages, ()
     path, notes = current_path(nodes, leaf if isinstance(leaf, str) else None)

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from judge_pipeline.ingest.chat_formats.chat import (
+    NOT_TYPED,
     Chat,
     Role,
     Turn,
@@ -23,10 +24,14 @@ from judge_pipeline.ingest.chat_formats.chat import (
     role_of,
     without,
 )
+from judge_pipeline.ingest.chat_formats.claude_code import is_client_text
 
 NAME = "list of messages with roles (Cline, OpenAI, Anthropic, Gemini)"
 PAIRS_NAME = "list of prompts and answers"
+SCREEN_NAME = "Cline's messages on the screen"
 
+_PROMPT_KEYS = ("prompt", "question", "user", "human")
+_ANSWER_KEYS = ("response", "answer", "completion", "assistant", "ai", "bot")
 _ROLE_KEYS = ("role", "sender", "from", "author", "speaker")
 _TEXT_KEYS = ("content", "parts", "text", "value", "message", "say", "body")
 _TIME_KEYS = ("timestamp", "created_at", "createdAt", "create_time", "time", "ts", "date")
@@ -53,10 +58,8 @@ def pairs_of_list(items: list[Any]) -> list[Chat] | None:
     turns: list[Turn] = []
     for item in items:
         fields = as_dict(item)
-        prompt = next((fields[key] for key in ("prompt", "question") if isinstance(fields.get(key), str)), None)
-        answer = next(
-            (fields[key] for key in ("response", "answer", "completion") if isinstance(fields.get(key), str)), None
-        )
+        prompt = next((fields[key] for key in _PROMPT_KEYS if isinstance(fields.get(key), str)), None)
+        answer = next((fields[key] for key in _ANSWER_KEYS if isinstance(fields.get(key), str)), None)
         if prompt is None or ("prompt" not in fields and answer is None):
             return None
         at = _time(fields)
@@ -64,6 +67,24 @@ def pairs_of_list(items: list[Any]) -> list[Chat] | None:
         if answer is not None:
             turns.append(Turn("assistant", answer))
     return [Chat(tuple(turns))] if turns else None
+
+
+def screen_chats_of_list(items: list[Any]) -> list[Chat] | None:
+    """The conversation that Cline's ``ui_messages.json`` holds; None if the list is not one.
+
+    The first text is the task; later ones are the model's, and the person's are marked as feedback.
+    """
+    messages = [as_dict(item) for item in items]
+    if not messages or not all(m.get("type") in ("say", "ask") and "ts" in m for m in messages):
+        return None
+    turns: list[Turn] = []
+    for message in messages:
+        kind = as_text(message.get("say") if message["type"] == "say" else message.get("ask"))
+        text = as_text(message.get("text")).strip()
+        role: Role = "user" if kind in ("user_feedback", "task") or not turns else "assistant"
+        if text and kind in ("task", "text", "user_feedback", "completion_result", "followup"):
+            turns.append(Turn(role, text, _time(message)))
+    return [Chat(tuple(turns))]
 
 
 def _role(message: dict[str, Any]) -> Role | None:
@@ -106,8 +127,9 @@ def _user_turns(value: object, at: datetime | None) -> list[Turn]:
             said.append(own)
     turns = [Turn("tool", text, at, ("tool result",)) for text in tools]
     if said or content.other or not turns:
+        text = "\n\n".join(said)
         notes = plural_note(content.other, "part(s) that are not text left out")
-        turns.append(Turn("user", "\n\n".join(said), at, notes))
+        turns.append(Turn("user", text, at, (*notes, NOT_TYPED) if is_client_text(text) else notes))
     return turns
 
 

@@ -25,11 +25,17 @@ _CONTEXT = re.compile(
 
 def chats_of_records(records: list[Any]) -> list[Chat] | None:
     """The chat of a session file; None if the lines are not of this format."""
-    lines = [record for record in records if isinstance(record, dict)]
+    lines = [_today(record) for record in records if isinstance(record, dict)]
     if not any(line.get("type") == "response_item" and isinstance(line.get("payload"), dict) for line in lines):
         return None
     turns = [turn for line in lines if line.get("type") == "response_item" and (turn := _turn(line)) is not None]
     return [Chat(tuple(turns))]
+
+
+def _today(line: dict[str, Any]) -> dict[str, Any]:
+    """A line in the form of today: older files have the message itself in its place, without a payload around it."""
+    old = line.get("type") == "message" and "role" in line and isinstance(line.get("content"), list)
+    return {"type": "response_item", "timestamp": line.get("timestamp"), "payload": line} if old else line
 
 
 def _turn(line: dict[str, Any]) -> Turn | None:

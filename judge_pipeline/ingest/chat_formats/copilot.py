@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from typing import Any
 
@@ -15,11 +17,14 @@ from judge_pipeline.ingest.chat_formats.chat import (
     instant_of,
     lines_of,
     plural_note,
+    role_of,
 )
 from judge_pipeline.ingest.chat_formats.fences import fenced
 
 NAME = "Copilot chat"
+ACTIVITY_NAME = "Copilot activity history"
 
+_ACTIVITY = re.compile(r"\ufeff?\"?Conversation\"?,\"?Time\"?,\"?Author\"?,\"?Message\"?\s", re.IGNORECASE)
 _ANSWER = re.compile(r"(?:>\s*)?GitHub Copilot:\s?(.*)")
 _NAMED = re.compile(r"(?:>\s*)?([^\s:`*#|>][^:`*#|]{0,60}):\s?(.*)")
 
@@ -49,6 +54,25 @@ def chats_of_text(text: str) -> list[Chat] | None:
             heads.append((i, "user"))
     ends = [i for i, _ in heads[1:]] + [len(lines)]
     return [Chat(tuple(_copied_turn(role, lines[i:end]) for (i, role), end in zip(heads, ends, strict=True)))]
+
+
+def activity_chats_of_text(text: str) -> list[Chat] | None:
+    """The conversations of Microsoft's activity export (CSV, newest first), oldest message first; None for others."""
+    if _ACTIVITY.match(text) is None:
+        return None
+    chats: dict[str, list[tuple[str, Turn]]] = {}
+    try:
+        for row in csv.DictReader(io.StringIO(text.lstrip("\ufeff"))):
+            role = role_of(row.get("Author"))
+            if role is not None:
+                turn = Turn(role, (row.get("Message") or "").strip(), instant_of(row.get("Time")))
+                chats.setdefault(row.get("Conversation") or "", []).append((row.get("Time") or "", turn))
+    except csv.Error:
+        return None
+    for said in chats.values():
+        said.reverse()  # of one time, what stands lower was said before
+        said.sort(key=lambda item: item[0])
+    return [Chat(tuple(turn for _, turn in said)) for said in chats.values()]
 
 
 def chat_of(value: dict[str, Any]) -> Chat | None:

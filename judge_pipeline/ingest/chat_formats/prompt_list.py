@@ -153,7 +153,7 @@ def _unfenced(text: str) -> str:
     lines = lines_of(text)
     inside = fenced(lines)
     if True not in inside:
-        return text
+        return "\n".join(lines[1:]) if lines[0].startswith("```") else text  # a fence that is never closed
     start = inside.index(True)
     end = next((i for i in range(start, len(lines)) if not inside[i]), len(lines))
     # Two fences without a line between them are one run: the first closing line ends the first.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from judge_pipeline.ingest.chat_formats.chat import Chat, Turn, block_text, lines_of
 from judge_pipeline.ingest.chat_formats.fences import fenced
+from judge_pipeline.ingest.source_files import looks_like_code
 
 NAME = "text without role marks"
 
@@ -25,6 +26,7 @@ _OPENING = re.compile(
     r"(?=$|[\s!,.:、。\\\uff01\uff0c\uff1a—–-]|[ぁ-ヿ一-龯가-힣])",
     re.IGNORECASE,
 )
+_LEAST_CLOSING_TAGS = 5
 _HEADING = re.compile(r"\s{0,3}\\?(#{1,6})\s*(\S.{0,2000})")
 _QUESTION_MARKS = ("?", "\uff1f")
 
@@ -35,7 +37,8 @@ def chats_of_text(text: str) -> list[Chat] | None:
     Paragraphs that begin as assistants do ("Sure! Here is ...") are answers, and the paragraph right before each is the
     prompt; where that is a heading, all headings of its level are prompts. A question before a document with headings
     is the prompt, and the document the answer. These are guesses from wording, and each message says so. Another
-    document with several headings is no chat: it has no messages. A short text with neither is one prompt.
+    document with several headings is no chat: it has no messages. A short text with neither is one prompt,
+    unless it is a program or torn out of something longer.
     """
     if not text.strip():
         return []
@@ -51,7 +54,7 @@ def chats_of_text(text: str) -> list[Chat] | None:
         return [_guessed(lines, paragraphs, openings)]
     if len(headings) >= 2:
         return _asked_before(lines, paragraphs, min(headings))
-    if openings or len(text) > MAX_PROMPT_CHARS:
+    if openings or len(text) > MAX_PROMPT_CHARS or _is_torn(lines) or looks_like_code(text):
         return None
     return [Chat((Turn("user", block_text(lines), None, ("no role marks: the whole file is taken as one prompt",)),))]
 
@@ -68,6 +71,13 @@ def _paragraphs(lines: Sequence[str], masked: Sequence[bool]) -> list[tuple[int,
             paragraphs.append((start, i))
             start = None
     return paragraphs
+
+
+def _is_torn(lines: Sequence[str]) -> bool:
+    """Whether a text is a piece of something longer: it begins or ends within fenced code, or is markup of a page."""
+    if lines[0].lstrip().startswith("<") and sum(line.count("</") for line in lines) >= _LEAST_CLOSING_TAGS:
+        return True
+    return sum(line.lstrip().startswith("```") for line in lines) % 2 == 1
 
 
 def _asked_in_headings(

@@ -121,3 +121,15 @@ def test_a_message_of_thinking_only_says_nothing_whatever_its_top_level_text_rep
     )
     assert messages[1].text == ""
     assert "1 thinking block(s) left out" in messages[1].notes
+
+
+def test_an_edited_first_prompt_is_on_another_branch() -> None:
+    messages = read(
+        {"uuid": "a", "sender": "human", "text": "hi", "parent_message_uuid": ROOT},
+        {"uuid": "b", "sender": "assistant", "text": "hello", "parent_message_uuid": "a"},
+        {"uuid": "c", "sender": "human", "text": "hi, in C++", "parent_message_uuid": ROOT},
+        {"uuid": "d", "sender": "assistant", "text": "int main", "parent_message_uuid": "c"},
+        current_leaf_message_uuid="d",
+    )
+    assert [m.text for m in messages] == ["hi, in C++", "int main"]
+    assert "2 message(s) on other branches left out" in messages[0].notes

@@ -158,3 +158,34 @@ def test_cline_prompts_stand_among_what_cline_adds() -> None:
 )
 def test_plain_lists_of_messages_in_the_words_of_many_tools(log: Any) -> None:
     assert roles(read_prompt_log(json.dumps(log).encode(), "log.json")) == [("user", "p"), ("assistant", "a")]
+
+
+def test_codex_files_of_old_have_no_payload_around_messages() -> None:
+    messages = read_lines(
+        {"id": "x", "timestamp": "2025-06-01T00:00:00Z", "instructions": None},
+        {"record_type": "state"},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "sort it"}]},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]},
+    )
+    assert roles(messages) == [("user", "sort it"), ("assistant", "done")]
+
+
+def test_clines_messages_on_the_screen() -> None:
+    log = [
+        {"ts": 1700000000000, "type": "say", "say": "text", "text": "sort it"},
+        {"ts": 1700000000001, "type": "say", "say": "api_req_started", "text": "{}"},
+        {"ts": 1700000000002, "type": "say", "say": "text", "text": "I will"},
+        {"ts": 1700000000003, "type": "ask", "ask": "completion_result", "text": ""},
+        {"ts": 1700000000004, "type": "say", "say": "user_feedback", "text": "faster"},
+    ]
+    messages = read_prompt_log(json.dumps(log).encode(), "ui_messages.json")
+    assert roles(messages) == [("user", "sort it"), ("assistant", "I will"), ("user", "faster")]
+    assert messages[0].at is not None
+
+
+def test_what_gemini_cli_says_first_is_not_typed() -> None:
+    greeting = "This is the Gemini CLI. We are setting up the context for our chat. Today is Monday."
+    log = [{"role": "user", "parts": [{"text": greeting}]}, {"role": "model", "parts": [{"text": "Got it."}]},
+           {"role": "user", "parts": [{"text": "sort it"}]}]  # fmt: skip
+    messages = read_prompt_log(json.dumps(log).encode(), "checkpoint.json")
+    assert [NOT_TYPED in m.notes for m in messages] == [True, False, False]

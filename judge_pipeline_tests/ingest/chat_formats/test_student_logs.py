@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from judge_pipeline.ingest.chat_formats.chat import NOT_TYPED
 from judge_pipeline.ingest.prompt_logs import PromptMessage, read_prompt_log
+from judge_pipeline.ingest.records import UnreadableArtifact
 
 
 def read(text: str) -> list[PromptMessage]:
@@ -104,3 +107,54 @@ def test_what_a_command_line_tool_says_first_is_not_typed() -> None:
     messages = read(log)
     assert [m.role for m in messages] == ["user", "user", "assistant"]
     assert [NOT_TYPED in m.notes for m in messages] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "d = c + diff\n    if d % n == 0:\n        print(d)\n        break\n    x = f(d)\n",
+        "so that it works:\n\n```python\nx = 1\n```\n\nand\n```\n",
+        "<tr><td>1</td><td>2</td></tr>\n<tr><td>3</td><td>4</td><td>5</td></tr>\n",
+    ],
+)
+def test_a_piece_of_something_is_no_prompt(text: str) -> None:
+    with pytest.raises(UnreadableArtifact, match="does not say who speaks"):
+        read(text)
+
+
+def test_a_prompt_with_fenced_code_is_one() -> None:
+    assert said("Why is this slow?\n\n```python\nx = 1\n```\n") == [
+        ("user", "Why is this slow?\n\n```python\nx = 1\n```")
+    ]
+
+
+def test_line_ends_of_old_macs() -> None:
+    log = "User: hi\n\nAssistant: hello\nthere\n"
+    assert said(log.replace("\n", "\r")) == said(log)
+
+
+def test_a_fence_that_is_never_closed_is_no_part_of_the_prompt() -> None:
+    log = "## Prompt 1: sum\n\n**Prompt Used**:\n```\nAdd a and b"
+    assert said(log) == [("user", "Add a and b")]
+
+
+def test_an_aider_history_whose_beginning_is_cut_off() -> None:
+    rest = "the end of an answer.\n\n> Tokens: 3.2k sent, 222 received.  \n\n"
+    rest += "#### go on  \n\nDone.\n\n> Tokens: 1k sent  \n"
+    later = "\n# aider chat started at 2026-05-01 10:00:00\n\n#### hello  \n\nHi.\n"
+    turns = [("assistant", "the end of an answer."), ("user", "go on"), ("assistant", "Done.")]
+    assert said(rest) == turns
+    assert said(rest + later) == [*turns, ("user", "hello"), ("assistant", "Hi.")]
+
+
+def test_microsofts_activity_history_is_newest_first() -> None:
+    log = (
+        "Conversation,Time,Author,Message\n"
+        'Sorting,2026-05-01T10:00:09,AI,"Use sort, it is\nfast."\nSorting,2026-05-01T10:00:00,Human,How do I sort?\n'
+        "Heaps,2026-04-01T10:00:00,AI,A tree.\nHeaps,2026-04-01T10:00:00,Human,What is a heap?\n"
+    )
+    assert said(log) == [
+        ("user", "How do I sort?"), ("assistant", "Use sort, it is\nfast."), ("user", "What is a heap?"),
+        ("assistant", "A tree."),
+    ]  # fmt: skip
+    assert [message.conversation for message in read(log)] == ["1", "1", "2", "2"]
