@@ -131,9 +131,12 @@ def read_stamped(file: Path, path: str) -> tuple[bytes, Stamp | None]:
             _check_status(before, path)  # what was looked at and what was opened may be two
             data = stream.read(MAX_ARTIFACT_BYTES + 1)
             after = os.fstat(stream.fileno())
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnreadableArtifact):
+            raise
+        why = error.strerror if isinstance(error, OSError) and error.strerror else error  # a NUL in it is a ValueError
         raise UnreadableArtifact(
-            path, None, f"cannot be read ({error.strerror or error})", "give the running user the right to read it"
+            path, None, f"cannot be read ({why})", "give the running user the right to read it"
         ) from error
     if len(data) > MAX_ARTIFACT_BYTES:
         raise UnreadableArtifact(path, None, "grew beyond the limit while it was read", "wait until it is complete")
