@@ -365,7 +365,8 @@ def _with_turns(attempts: list[Row]) -> Iterator[Row]:
             verdict = rows[index]["verdict"]
             y = None if verdict in VERDICTS_WITHOUT_LABEL else int(verdict == "AC")
             notes = "; ".join(dict.fromkeys(rows[index]["notes"])) or None
-            yield rows[index] | {"turn": turn, "order_source": source, "y": y, "notes": notes}
+            rows[index].update(turn=turn, order_source=source, y=y, notes=notes)
+            yield rows[index]
 
 
 def _newest_first(attempts: Iterable[Row]) -> dict[str, bool]:
