@@ -87,7 +87,8 @@ def plan_table(plans: Sequence[Plan]) -> RichTable:
     table = RichTable(title="To be asked", title_justify="left", box=None, padding=(0, 2, 0, 0))
     headings = ("judge", "in scope", "stored", "to ask", "tokens in, about", "tokens out, about", "USD, about")
     for heading in headings:
-        table.add_column(heading, justify="left" if heading == "judge" else "right")
+        name = heading == "judge"
+        table.add_column(heading, justify="left" if name else "right", no_wrap=name)
     for one in plans:
         cost = "unpriced" if one.cost_usd is None else f"{one.cost_usd:.4f}"
         counts = (one.n_in_scope, one.n_stored, one.n_to_ask, one.tokens_in, one.tokens_out)

@@ -144,7 +144,7 @@ def _chosen(judges: JudgesFile, wanted: str | None, contest_dir: Path) -> tuple[
 
 def _print_checks(console: Console, failed_checks: Sequence[str]) -> None:
     for line in failed_checks:
-        console.print(f"  [yellow]![/yellow] {escape(line)}")
+        console.print(f"  [yellow]![/yellow] {escape(line)}", soft_wrap=True)
 
 
 def _failed(console: Console, what: str, error: str) -> int:

@@ -51,7 +51,7 @@ def _table(contest: str, rows: Sequence[Mapping[str, object]]) -> RichTable:
         cost, reason = row["cost_usd"], row["reason"]
         table.add_row(
             escape(str(row["judge"] or "–")),
-            f"{row['n_judged']} of {row['n_in_scope']}",
+            f"{row['n_judged']} of {row['n_in_scope']}" if row["judge"] else "–",
             "–" if cost is None else f"{cost:.4f}",
             escape(f"{row['status']}: {reason}" if reason else str(row["status"])),
         )

@@ -124,7 +124,8 @@ def _small(trajectories: pd.DataFrame) -> Statement | None:
         return None
     return Statement(
         "Small numbers",
-        f"The judges' figures rest on {counts['test']} test trajectories, their thresholds on {counts['val']} of val. "
+        f"The judges' figures rest on {counts['test']} test {'trajectory' if counts['test'] == 1 else 'trajectories'}, "
+        f"their thresholds on {counts['val']} of val. "
         f"Below {FEW_TRAJECTORIES} trajectories a 95% interval of AUC covers about 92%: read intervals as too narrow "
         "rather than too wide, and read values only with their intervals.",
         "judges",
@@ -151,7 +152,7 @@ def _undecided(trajectories: pd.DataFrame) -> Statement | None:
         return None
     return Statement(
         "Attempts without a verdict",
-        f"{undecided} attempt(s) are still being judged or carry a verdict that was not understood. They have no label "
+        f"{undecided} attempt(s) are still being judged, or state no verdict that is understood. They have no label "
         "and are left out of every metric.",
         "people",
     )

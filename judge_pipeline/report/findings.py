@@ -268,7 +268,8 @@ def _people(success: pd.DataFrame, survival: pd.DataFrame) -> list[Statement]:
 def _solved(row: Mapping[str, object]) -> str:
     estimate = read_estimate(row)
     assert estimate.value is not None
-    return f"{count(row['n_solved']):,} were solved by turn {count(row['turn'])}: {percent(estimate)}"
+    solved = count(row["n_solved"])
+    return f"{solved:,} {'was' if solved == 1 else 'were'} solved by turn {count(row['turn'])}: {percent(estimate)}"
 
 
 def percent(estimate: Estimate) -> str:

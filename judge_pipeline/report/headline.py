@@ -188,7 +188,7 @@ def _remarks(found: Headline) -> list[str]:
 def _warning(words: str, figures: list[str]) -> str:
     """The warning, and whom it concerns where it concerns a few."""
     if len(figures) <= MAX_FIGURES_NAMED:
-        return f"{', '.join(figures)}: {words}."
+        return f"{'; '.join(figures)}: {words}."
     return f"{words[:1].upper()}{words[1:]}."
 
 

@@ -115,7 +115,7 @@ def test_a_warning_of_a_few_figures_names_them_and_one_of_most_does_not() -> Non
     for table in headline_tables(headline(replace(made, judge_metrics=metrics.assign(reason=said)))):
         Console(file=out, width=80).print(table)
     lines = " ".join(out.getvalue().split())
-    assert "ROC-AUC, MCC on test: undefined in 5 of 9 resamples." in lines
+    assert "ROC-AUC; MCC on test: undefined in 5 of 9 resamples." in lines
     assert "11 clusters are few." in lines and ": 11 clusters" not in lines
 
 
