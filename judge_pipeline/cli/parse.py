@@ -66,7 +66,7 @@ def parse(ctx: click.Context, paths: tuple[Path, ...], kind: Kind | None, as_jso
     """Show what is read from submission pages, feeds and chat logs.
 
     PATH is a file or a folder, read with all that lies below it. In a contest folder, files are what submissions/ and
-    prompts/ say, its contest.yaml applies, and problems/ is passed over.
+    prompts/ say, its contest.yaml applies, and problems/ and what lies beside these folders is passed over.
 
     \b
     A submission: path, row, reader, problem_id, participant, verdict, verdict_raw, language, submitted_at,
@@ -123,7 +123,8 @@ def _files(argument: Path, kind: Kind | None) -> Iterator[_Found]:
         is_contest = any((argument / name).is_dir() for name in _FOLDERS)
         only = kind is not None and (argument / kind).is_dir()
         for path, data in contest_files(argument, kind) if kind is not None and only else files_under(argument):
-            if not (is_contest and path.split("/")[0] in _NO_ARTIFACTS):
+            # Beside submissions/ and prompts/ lie notes and settings of the contest, which are neither.
+            if not (is_contest and ("/" not in path or path.split("/")[0] in _NO_ARTIFACTS)):
                 yield _Found(path, f"{base.as_posix()}/{path}", data)
         return
     name = file_name(argument.name)

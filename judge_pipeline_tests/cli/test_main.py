@@ -245,3 +245,11 @@ def test_a_check_that_stops_the_run_says_what_it_found(
     assert "judge_requests: joins_complete" in err
     assert "joins_complete: attempt" in out and "has no request" in out
     assert not (mini.home / "var" / "tables" / "judge_outputs").exists(), "no judge is asked"
+
+
+def test_notes_beside_the_folders_of_a_contest_are_not_read(tmp_path: Path, shell: Shell) -> None:
+    shell("init", "work")
+    contest = tmp_path / "work" / "data" / "contests" / "my-contest"
+    code, out, err = shell("parse", str(contest), "--json")
+    assert (code, out) == (1, ""), "its README.txt is no chat log"
+    assert "no files in" in err
