@@ -26,6 +26,7 @@ _COMMANDS = {
     "report": ("judge_pipeline.cli.report", "report"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
+    "forget": ("judge_pipeline.cli.forget", "forget"),
 }
 
 

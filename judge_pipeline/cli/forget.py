@@ -1,0 +1,136 @@
+"""``judge-pipeline forget``: a participant withdraws; everything that runs have stored of them is removed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from judge_pipeline.settings import Workspace
+from judge_pipeline.yaml_file import SettingsError
+
+if TYPE_CHECKING:
+    from judge_pipeline.orchestration.forgetting import Traces
+
+
+@click.command()
+@click.argument("contest")
+@click.argument("participant")
+@click.option("--yes", is_flag=True, help="Do it. Without this, it is only counted what would be removed.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where results lie (default: var/).")
+@click.option("--delete-files", is_flag=True, help="Also delete the person's own files in the contest folder.")
+@click.option(
+    "--with-orphans",
+    is_flag=True,
+    help="Also remove stored answers about attempts that are in no table (their files were deleted before).",
+)
+@click.option("--force", is_flag=True, help="Also where a run of the contest seems to be under way (it was killed).")
+def forget(
+    contest: str, participant: str, yes: bool, out: Path | None, delete_files: bool, with_orphans: bool, force: bool
+) -> int:
+    """Remove PARTICIPANT from all that is stored of CONTEST, and keep them out of later runs.
+
+    Tables, exports, the report, stored answers with their requests, the splits ledger, and the contest's runs in
+    Dagster's records. A tombstone stays: a keyed hash, a date, counts; no name. Files in the contest folder are yours:
+    they are listed, and later runs pass them over. Stopped half-way, the same command completes it.
+
+    \b
+    Exit codes: 0 done, or counted; 1 it could not be done; 2 the command was wrong.
+    """
+    from judge_pipeline.orchestration.forgetting import delete_own_files, still_named_in, traces_of
+    from judge_pipeline.orchestration.forgetting import forget as remove
+    from judge_pipeline.orchestration.tombstones import Tombstones
+
+    workspace = Workspace.find()
+    workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
+    traces = traces_of(workspace, contest, participant)
+    known = Tombstones(workspace.out_dir, contest).of(participant) is not None
+    if not (traces.attempt_ids or traces.folder_files or known or _has_rows(traces)):
+        raise SettingsError(f"contest {contest!r} has no participant {participant!r}, in its tables or its folder")
+    if not yes:
+        _print_counts("Would be removed", traces.counts, len(traces.runs))
+        _print_files(traces, delete_files)
+        _print_orphans(traces, with_orphans)
+        click.echo("Nothing was changed. Add --yes to do it.")
+        return 0
+    if traces.unfinished_runs and not force:
+        raise SettingsError(
+            f"run {traces.unfinished_runs[0]} of contest {contest!r} is under way and would write the person back; "
+            "wait for it, or add --force where its process is dead"
+        )
+    counts = remove(workspace, contest, participant, date.today().isoformat(), with_orphans=with_orphans)
+    _print_counts("Removed", counts, len(traces.runs))
+    if delete_files:
+        click.echo(f"Deleted {delete_own_files(traces)} file(s) of theirs from the contest folder.")
+    _print_files(traces, delete_files)
+    _print_orphans(traces, with_orphans)
+    code = _make_anew(workspace, contest)
+    for file in still_named_in(workspace, participant):
+        click.echo(
+            f"Note: {file} still names {participant}: it stands in what somebody else wrote, or is not of a run."
+        )
+    return code
+
+
+def _make_anew(workspace: Workspace, contest: str) -> int:
+    """Tables and report from what is left; no judge is asked."""
+    from judge_pipeline.definitions import READ_CONTEST, REPORT_CONTEST, build_definitions
+    from judge_pipeline.orchestration.contest_folders import contest_folders
+    from judge_pipeline.orchestration.exports import report_path
+    from judge_pipeline.orchestration.instance import open_instance
+    from judge_pipeline.orchestration.runs import run_job
+
+    folder = contest_folders(workspace).get(contest)
+    if folder is None or not folder.is_dir():
+        click.echo("The contest folder is not here, so no report was made; tables of figures were removed.")
+        return 0
+    with open_instance(workspace) as instance:
+        definitions = build_definitions(workspace)
+        for job in (READ_CONTEST, REPORT_CONTEST):
+            outcome = run_job(definitions, instance, job, contest)
+            if outcome.error is not None:
+                click.echo(f"Removed, but the report could not be made anew: {outcome.error}", err=True)
+                return 1
+    click.echo(f"Made anew without them: {report_path(workspace, contest)}")
+    click.echo("A judge that learns from the attempts (baseline) is stale now: 'judge-pipeline run' asks it again.")
+    return 0
+
+
+def _has_rows(traces: Traces) -> bool:
+    from judge_pipeline.orchestration.forgetting import FIGURES
+
+    return any(name != FIGURES for name in traces.counts)
+
+
+def _print_counts(title: str, counts: Mapping[str, int], n_runs: int) -> None:
+    click.echo(f"{title}:")
+    for name, n in counts.items():
+        click.echo(f"  {name}: {n}")
+    click.echo(f"  runs in Dagster's records: {n_runs}; exports and the report")
+
+
+def _print_files(traces: Traces, deleted: bool) -> None:
+    if not deleted:
+        _list("Their files in the contest folder stay until you delete them (--delete-files)", traces.folder_files)
+    _list("Files of yours that name them or their attempts; edit them yourself", traces.other_files)
+
+
+def _print_orphans(traces: Traces, removed: bool) -> None:
+    if traces.orphans and not removed:
+        click.echo(
+            f"{len(traces.orphans)} attempt(s) with stored answers are in no table of any contest. If files of theirs "
+            "were deleted before, add --with-orphans."
+        )
+
+
+def _list(title: str, files: Sequence[Path]) -> None:
+    if files:
+        click.echo(f"{title}: {len(files)}")
+        for file in files[:20]:
+            click.echo(f"  {file}")
+        if len(files) > 20:
+            click.echo(f"  and {len(files) - 20} more")

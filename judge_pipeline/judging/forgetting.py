@@ -1,0 +1,119 @@
+"""Taking attempts out of the checkpoint: their judgments, calls and requests, also from the pages of the file.
+
+One answer serves all attempts whose requests are identical; it stands under the attempt that was asked first. Where
+that attempt goes and another one needs the answer, the row is kept under the other one's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from judge_pipeline.judging.checkpoint import BUSY_TIMEOUT_SECONDS, CALLS, JUDGMENTS, REQUESTS
+
+_CHUNK = 2000
+
+
+def attempts_in_checkpoint(url: str) -> set[str]:
+    """Ids of all attempts that were ever asked."""
+    with _store(url) as connection:
+        if connection is None:
+            return set()
+        both = sa.union(sa.select(CALLS.c.attempt_id), sa.select(JUDGMENTS.c.attempt_id))
+        return {row[0] for row in connection.execute(both)}
+
+
+def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, str], *, dry_run: bool) -> dict[str, int]:
+    """Remove what the checkpoint holds of the attempts, in one transaction.
+
+    Args:
+        url: the checkpoint's SQLAlchemy URL.
+        attempt_ids: attempts of the person who withdrew.
+        heirs: for attempts whose request is identical to one of somebody else's: that one's attempt id.
+        dry_run: only count.
+
+    Returns:
+        Rows removed of each of the three tables, and ``kept_for_others``: rows that went to an heir.
+    """
+    ids = sorted(set(attempt_ids))
+    counts = {"judgments": 0, "calls": 0, "requests": 0, "kept_for_others": 0}
+    with _store(url) as connection:
+        if connection is None or not ids:
+            return counts
+        hashes: set[str] = set()
+        for chunk in _chunks(ids):
+            for table in (JUDGMENTS, CALLS):
+                hashes |= _forget_rows(connection, table, chunk, heirs, counts)
+        for chunk in _chunks(sorted(hashes)):
+            still = sa.union(
+                sa.select(CALLS.c.request_hash).where(CALLS.c.request_hash.in_(chunk)),
+                sa.select(JUDGMENTS.c.request_hash).where(JUDGMENTS.c.request_hash.in_(chunk)),
+            )
+            gone = set(chunk) - {row[0] for row in connection.execute(still)}
+            done = connection.execute(sa.delete(REQUESTS).where(REQUESTS.c.request_hash.in_(sorted(gone))))
+            counts["requests"] += done.rowcount
+        if dry_run:
+            connection.rollback()
+        else:
+            connection.commit()
+    if not dry_run:
+        _clean_pages(url)
+    return counts
+
+
+def _forget_rows(
+    connection: sa.Connection, table: sa.Table, ids: Sequence[str], heirs: Mapping[str, str], counts: dict[str, int]
+) -> set[str]:
+    """Delete or hand on one table's rows of the attempts; the hashes of their requests."""
+    theirs = table.c.attempt_id.in_(ids)
+    hashes = {row[0] for row in connection.execute(sa.select(table.c.request_hash).where(theirs).distinct())}
+    for attempt in ids:
+        if attempt in heirs:
+            change = sa.update(table).where(table.c.attempt_id == attempt).values(attempt_id=heirs[attempt])
+            counts["kept_for_others"] += connection.execute(change).rowcount
+    counts[table.name] += connection.execute(sa.delete(table).where(theirs)).rowcount
+    return hashes
+
+
+@contextmanager
+def _store(url: str) -> Iterator[sa.Connection | None]:
+    """A connection in a transaction; None where there is no checkpoint yet."""
+    parsed = sa.make_url(url)
+    sqlite = parsed.get_backend_name() == "sqlite"
+    if sqlite and not Path(str(parsed.database)).is_file():
+        yield None
+        return
+    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_SECONDS} if sqlite else {})
+    try:
+        if sqlite:
+            sa.event.listen(engine, "connect", _overwrite_what_is_deleted)
+        with engine.connect() as connection:
+            has_all = all(sa.inspect(connection).has_table(table.name) for table in (JUDGMENTS, CALLS, REQUESTS))
+            yield connection if has_all else None
+    finally:
+        engine.dispose()
+
+
+def _overwrite_what_is_deleted(connection: Any, _record: Any) -> None:
+    connection.execute("PRAGMA secure_delete=ON")
+
+
+def _clean_pages(url: str) -> None:
+    """No deleted row stays in SQLite's free pages or its write-ahead log; other stores vacuum by themselves."""
+    import sqlite3
+    from contextlib import closing
+
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite" and Path(str(parsed.database)).is_file():
+        with closing(sqlite3.connect(str(parsed.database), timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)) as file:
+            for statement in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                file.execute(statement)
+
+
+def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    for start in range(0, len(values), _CHUNK):
+        yield values[start : start + _CHUNK]
