@@ -263,7 +263,8 @@ def _id_of(row: Row, contest: str) -> str:
 def _merge(key: str, rows: list[Row], aside: list[UnreadableArtifact]) -> Iterator[Row]:
     """One attempt of the readings that share an id; readings that contradict the fullest one go aside."""
     rows = sorted(rows, key=_fullness) if len(rows) > 1 else rows
-    attempt = {**rows[0], "attempt_id": key, "notes": list(rows[0]["notes"])}
+    attempt = rows[0]
+    attempt["attempt_id"] = key
     also: list[str] = []
     for other in rows[1:]:
         contradiction = _contradiction(attempt, other)

@@ -7,9 +7,10 @@ table always gives the same bytes; a file is replaced whole or not at all.
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import dagster as dg
 
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 _TABLES = {table.name: table for table in ALL_TABLES}
 
 
-ROWS_IN_GROUP = 32_768
+ROWS_IN_GROUP = 8_192
 """Rows of a Parquet row group: what of a table is in memory a second time while its file is made."""
+
+
+MAX_BYTES_IN_MEMORY = 8 * 2**20
+"""A larger file waits on disk to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +39,18 @@ class TableFile:
 
     Attributes:
         rows: the table, conformed.
-        data: the file's bytes.
+        stream: the file, in memory where it is small, else on disk without a name.
+        sha256: of the file, as hexadecimal digits.
     """
 
     rows: pd.DataFrame
-    data: memoryview
+    stream: IO[bytes]
+    sha256: str
 
-    @property
-    def sha256(self) -> str:
-        """sha256 of the file, as hexadecimal digits."""
-        return hashlib.sha256(self.data).hexdigest()
+    def data(self) -> bytes:
+        """The file's bytes."""
+        self.stream.seek(0)
+        return self.stream.read()
 
 
 def table_file(table: Table, rows: Any) -> TableFile:
@@ -52,21 +59,24 @@ def table_file(table: Table, rows: Any) -> TableFile:
     Raises:
         TableError: the rows break the schema.
     """
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     conformed = table.conform(rows)
-    sink = pa.BufferOutputStream()
+    stream = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 - it goes with the TableFile
     schema = table.arrow_schema(name for name in conformed.columns if name not in table.by_name)
-    with pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False) as writer:
+    with pq.ParquetWriter(stream, schema, compression="zstd", store_schema=False) as writer:
         for start in range(0, max(len(conformed), 1), ROWS_IN_GROUP):
             writer.write_table(table.arrow_of(conformed.iloc[start : start + ROWS_IN_GROUP]))
-    return TableFile(conformed, memoryview(sink.getvalue()))
+    stream.seek(0)
+    digest = hashlib.sha256()
+    while part := stream.read(1 << 20):
+        digest.update(part)
+    return TableFile(conformed, stream, digest.hexdigest())
 
 
 def parquet_bytes(table: Table, rows: Any) -> bytes:
     """The bytes of the file alone."""
-    return bytes(table_file(table, rows).data)
+    return table_file(table, rows).data()
 
 
 class ParquetStore(dg.ConfigurableIOManager):
@@ -84,7 +94,8 @@ class ParquetStore(dg.ConfigurableIOManager):
     def write(self, table: Table, rows: Any, *partition: str) -> Path:
         """Conform the rows to the schema and write them, whole or not at all; a ``TableFile`` is written as it is."""
         made = rows if isinstance(rows, TableFile) else table_file(table, rows)
-        return write_whole(self.path(table, *partition), made.data)
+        made.stream.seek(0)
+        return write_whole(self.path(table, *partition), made.stream)
 
     def read(self, table: Table, *partition: str) -> pd.DataFrame:
         """The table of a partition, conformed.

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
+from typing import IO
 
 
-def write_whole(path: Path, data: bytes | memoryview) -> Path:
-    """Replace the file's content, making its folder where it is missing; on disk when this returns."""
+def write_whole(path: Path, data: bytes | IO[bytes]) -> Path:
+    """Replace the file's content, making its folder where it is missing; on disk when this returns.
+
+    A stream is copied from where it stands to its end.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as part:
         try:
-            part.write(data)
+            if isinstance(data, bytes):
+                part.write(data)
+            else:
+                shutil.copyfileobj(data, part)
             part.flush()
             os.fsync(part.fileno())
             os.fchmod(part.fileno(), 0o644)
