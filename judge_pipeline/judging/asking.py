@@ -115,6 +115,8 @@ class Asking:
         self._backend = backend
         self._checkpoint = checkpoint
         self._report = report
+        self._waiting: deque[Task] = deque()
+        self._looked_up: deque[Task] = deque()
         self._failed: dict[str, Failed] = {}
         self._done = 0
         self._total = 0
@@ -137,12 +139,12 @@ class Asking:
         self._total = len(tasks)
         self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.timing)
         self._writer = Writer(self._checkpoint)
-        waiting = deque(tasks)
+        self._waiting = deque(tasks)
         try:
             await self._backend.open()
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
-                    group.create_task(self._work(waiting))
+                    group.create_task(self._work())
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from failed
         finally:
@@ -150,9 +152,8 @@ class Asking:
             await self._backend.close()
         return self._failed
 
-    async def _work(self, waiting: deque[Task]) -> None:
-        while waiting:
-            task = waiting.popleft()
+    async def _work(self) -> None:
+        while (task := self._next()) is not None:
             failed = Failed(self._stopped, 0) if self._stopped else await self._answer(task)
             if failed is None:
                 self._done += 1
@@ -161,6 +162,19 @@ class Asking:
                 self._failed[task.request_hash] = failed
                 self._stop_where_down(failed)
             self._report(Progress(self._done, len(self._failed), self._total, self._cost_usd))
+
+    def _next(self) -> Task | None:
+        """The next task that nobody has answered: another process may have, since this one began.
+
+        They are looked up a window at a time: one by one, it would take as long as a direct call.
+        """
+        while not self._looked_up and self._waiting:
+            window = min(len(self._waiting), self._manner.limits.max_in_flight)
+            tasks = [self._waiting.popleft() for _ in range(window)]
+            answered = self._checkpoint.answered_among(self._manner.judge, [task.request_hash for task in tasks])
+            self._looked_up.extend(task for task in tasks if task.request_hash not in answered)
+            self._done += len(answered)
+        return self._looked_up.popleft() if self._looked_up else None
 
     def _stop_where_all_would_fail(self, failure: Failure) -> None:
         """Stop after a call that shows that every further one would fail; before the next one may start."""
@@ -180,8 +194,6 @@ class Asking:
     async def _answer(self, task: Task) -> Failed | None:
         """Climb the ladder for one task; None where it is answered."""
         manner, number = self._manner, 0
-        if self._checkpoint.is_answered(manner.judge, task.request_hash):
-            return None  # by another process, since this one looked
         call, request = task.build()
         attempt = _Attempt(task, call, request)
         while True:

@@ -12,8 +12,9 @@ import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.answer import clean_text
 from judge_pipeline.judging.failures import FailureClass, JudgingError
+from judge_pipeline.judging.many_rows import insert_rows
 
 BUSY_TIMEOUT_SECONDS = 60.0
 """How long a process waits for another that is writing to the same SQLite file."""
@@ -209,11 +211,10 @@ class Checkpoint:
             for row in self._by_hash(query, JUDGMENTS.c.request_hash, request_hashes)
         }
 
-    def is_answered(self, judge: str, request_hash: str) -> bool:
-        """Whether this one judgment is stored, also by another process since this one began."""
-        query = sa.select(sa.literal(1)).where(JUDGMENTS.c.judge == judge, JUDGMENTS.c.request_hash == request_hash)
-        with self._connect() as connection:
-            return connection.execute(query).first() is not None
+    def answered_among(self, judge: str, request_hashes: Iterable[str]) -> set[str]:
+        """Those of the hashes that have a stored judgment, also by another process since this one began."""
+        query = sa.select(JUDGMENTS.c.request_hash).where(JUDGMENTS.c.judge == judge)
+        return {row[0] for row in self._by_hash(query, JUDGMENTS.c.request_hash, request_hashes)}
 
     def spent(self, judge: str, request_hashes: Iterable[str]) -> dict[str, Spent]:
         """What the judge's calls for each of the hashes took, failed and repaired tries included, over all runs."""
@@ -278,19 +279,16 @@ class Checkpoint:
     def record(self, records: Sequence[Record]) -> None:
         """Commit the records in one transaction: requests once, calls appended, judgments upserted."""
         now = utc_now()
-        requests = {r.request.request_hash: {**asdict(r.request), "first_asked_at": now} for r in records}
-        calls = [_clean(asdict(r.call)) for r in records]
+        requests = {r.request.request_hash: (*_REQUEST_VALUES(r.request), now) for r in records}
+        calls = [_clean(_CALL_VALUES(r.call)) for r in records]
         judgments = {
-            (j.judge, j.request_hash): _clean({**asdict(j), "answer": json.dumps(j.answer), "answered_at": now})
-            for j in (r.judgment for r in records)
-            if j is not None
+            (j.judge, j.request_hash): _judgment_row(j, now) for j in (r.judgment for r in records) if j is not None
         }
         with self._begin() as connection:
-            insert = _insert(connection.dialect.name)
-            connection.execute(insert(REQUESTS).on_conflict_do_nothing(), list(requests.values()))
-            connection.execute(sa.insert(CALLS), calls)
-            if judgments:
-                connection.execute(_upsert(insert(JUDGMENTS)), list(judgments.values()))
+            of = _INSERTS[connection.dialect.name]
+            insert_rows(connection, of.requests, _REQUEST_COLUMNS, list(requests.values()))
+            insert_rows(connection, of.calls, _CALL_COLUMNS, calls)
+            insert_rows(connection, of.judgments, _JUDGMENT_COLUMNS, list(judgments.values()))
 
     def close(self) -> None:
         """Close the connections; the store can be used again afterwards."""
@@ -331,19 +329,38 @@ def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def _clean(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: clean_text(value) if isinstance(value, str) else value for key, value in row.items()}
+def _clean(row: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(clean_text(value) if isinstance(value, str) else value for value in row)
 
 
-def _insert(dialect: str) -> Any:
-    inserts = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
-    return inserts[dialect]
+def _judgment_row(j: StoredJudgment, now: str) -> tuple[Any, ...]:
+    return _clean((j.judge, j.request_hash, j.attempt_id, json.dumps(j.answer), j.repair, j.model, j.latency_ms, now))
+
+
+_REQUEST_COLUMNS = tuple(column.name for column in REQUESTS.columns)
+_CALL_COLUMNS = tuple(column.name for column in CALLS.columns if column.name != "call_id")
+_JUDGMENT_COLUMNS = tuple(column.name for column in JUDGMENTS.columns)
+_REQUEST_VALUES = attrgetter(*_REQUEST_COLUMNS[:-1])  # the last is the time of writing
+_CALL_VALUES = attrgetter(*_CALL_COLUMNS)
+
+
+@dataclass(frozen=True)
+class _Inserts:
+    requests: sa.Insert
+    calls: sa.Insert
+    judgments: sa.Insert
 
 
 def _upsert(insert: Any) -> Any:
     kept = ("judge", "request_hash")
     values = {column.name: insert.excluded[column.name] for column in JUDGMENTS.columns if column.name not in kept}
     return insert.on_conflict_do_update(index_elements=list(kept), set_=values)
+
+
+_INSERTS = {
+    name: _Inserts(insert(REQUESTS).on_conflict_do_nothing(), sa.insert(CALLS), _upsert(insert(JUDGMENTS)))
+    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+}
 
 
 def _open(url: str) -> sa.Engine:

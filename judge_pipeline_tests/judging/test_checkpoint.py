@@ -32,8 +32,7 @@ def test_what_is_recorded_is_answered_by_judge_and_hash(checkpoint: Checkpoint) 
     assert set(checkpoint.answered("j", hashes)) == {hashes[1]}
     assert checkpoint.answered("j", hashes)[hashes[1]].answer == {"p_ac": 0.5}
     assert set(checkpoint.answered("other", hashes)) == {hashes[3]}
-    assert checkpoint.is_answered("j", hashes[1])
-    assert not checkpoint.is_answered("j", hashes[2])
+    assert checkpoint.answered_among("j", hashes) == {hashes[1]}
     assert checkpoint.answered("j", []) == {}
 
 
@@ -77,7 +76,7 @@ def test_it_is_sqlite_in_wal_mode_with_an_index_behind_each_lookup(tmp_path: Pat
             ).fetchall()
             assert all("SEARCH" in row[3] and "INDEX" in row[3] for row in plan), plan
     store.close()
-    assert store.is_answered("j", sha256("1"))  # opens again
+    assert store.answered_among("j", [sha256("1")])  # opens again
     store.close()
 
 
@@ -113,7 +112,7 @@ def test_processes_on_one_host_write_at_once_and_lose_nothing(tmp_path: Path) ->
 
 def test_the_same_statements_are_postgresql() -> None:
     dialect = postgresql.dialect()
-    upsert = module._upsert(module._insert("postgresql")(module.JUDGMENTS))
+    upsert = module._INSERTS["postgresql"].judgments
     assert "ON CONFLICT (judge, request_hash) DO UPDATE" in str(upsert.compile(dialect=dialect))
     for table in module._METADATA.sorted_tables:
         assert "CREATE TABLE IF NOT EXISTS" in str(
@@ -131,14 +130,14 @@ def test_the_same_statements_are_postgresql() -> None:
 )
 def test_a_store_that_cannot_be_used_says_why(url: str, said: str) -> None:
     with pytest.raises(JudgingError, match=said):
-        Checkpoint(url).is_answered("j", "h")
+        Checkpoint(url).answered_among("j", ["h"])
 
 
 def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint.sqlite"
     path.write_text("this is not a database, " * 100)
     with pytest.raises(JudgingError, match=r"checkpoint\.sqlite cannot be opened: file is not a database"):
-        Checkpoint(f"sqlite:///{path}").is_answered("j", "h")
+        Checkpoint(f"sqlite:///{path}").answered_among("j", ["h"])
 
 
 @pytest.mark.parametrize("damage", ["header", "pages"])

@@ -12,6 +12,10 @@ from judge_pipeline.judging.failures import CallFailedError, Failure
 
 _MOST_TOKENS = 10**9
 
+_ALWAYS = {"num_retries": 0, "max_retries": 0, "stream": False, "no-log": True}
+"""Retrying is ours. no-log keeps calls from any logger that is hooked into litellm, whole; its turn_off_message_logging
+would only blank their texts, and copies every reply to do so, a tenth of its time."""
+
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
 
 
@@ -22,7 +26,6 @@ def load_litellm() -> Any:
     import litellm
 
     litellm.suppress_debug_info = True
-    litellm.turn_off_message_logging = True
     litellm.drop_params = False
     litellm.num_retries = None
     litellm.telemetry = False
@@ -41,7 +44,7 @@ async def complete(**arguments: Any) -> Any:
     """
     litellm = load_litellm()
     try:
-        reply = await litellm.acompletion(**arguments, num_retries=0, max_retries=0, stream=False)
+        reply = await litellm.acompletion(**arguments, **_ALWAYS)
     except Exception as error:  # noqa: BLE001  whatever a provider's adapter raises is this try's failure
         raise _failed(litellm, error) from None  # the original may quote the key
     choices = getattr(reply, "choices", None)
