@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import PurePosixPath
 
@@ -31,6 +32,7 @@ LANGUAGES = {
 _COMMENT = re.compile(
     r"^\s*(?://+|/\*+|\*+(?!/)|#(?!\s*(?:include|define|pragma|ifdef|ifndef|endif|if|undef|import)\b)|--+|;+|%+|\"\"\"|'''|\"\"\")\s?(?P<text>.*?)\s*(?:\*/)?\s*$"
 )
+_SENTENCE = re.compile(r"[^\W\d_][^{}\[\]=<>|\\]*\w[.!?。！？]\s*|[^\x00-\x7f]{4,}[^{}=;]*")
 _URL = re.compile(r"https?://[^\s\"'<>)]+")
 _HEAD_LINES = 40
 
@@ -43,8 +45,35 @@ def looks_like_code(text: str) -> bool:
 
 
 def is_source_file(text: str, path: str) -> bool:
-    """Whether a file is a program: its name ends like one's, and what it holds may be one."""
-    return _extension(path) in LANGUAGES and looks_like_code(text)
+    """Whether a file is a program: its name ends like one's, and what it holds is one, or at least not notes.
+
+    Many programs do not look like code by their lines: short ones under long comments, languages without signs.
+    """
+    if _extension(path) not in LANGUAGES or _is_json(text):
+        return False
+    return looks_like_code(text) or not _reads_like_notes(text)
+
+
+def _reads_like_notes(text: str) -> bool:
+    """Whether a text is notes about a program: a fence, a known label outside comments, or sentences."""
+    lines = [line for line in text[:20_000].splitlines() if line.strip()]
+    if any(line.lstrip().startswith(("```", "~~~")) for line in lines):
+        return True
+    bare = [line for line in lines if len(line) < 1000 and _COMMENT.match(line) is None and not line.startswith("'")]
+    labelled = any(
+        name not in ("other", "source") for line in bare[:40] for name, value in labelled_parts(line) if value
+    )
+    sentences = sum(_SENTENCE.fullmatch(line) is not None for line in bare)
+    return labelled or not bare or 2 * sentences > len(bare)
+
+
+def _is_json(text: str) -> bool:
+    if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        return False
+    try:
+        return isinstance(json.loads(text.lstrip("\ufeff")), (dict, list))
+    except (ValueError, RecursionError):
+        return False
 
 
 def draft_of_source_file(text: str, path: str) -> Draft:
@@ -64,11 +93,12 @@ def _extension(path: str) -> str:
 
 def _read_head(text: str, draft: Draft) -> None:
     """Fields and URLs in the comment at the file's head."""
+    linked: list[str] = []
     for line in text[:20_000].splitlines()[:_HEAD_LINES]:
         match = _COMMENT.match(line) if len(line) < 1000 else None
         if match is None:
             if line.strip():
-                return
+                break
             continue
         said = match["text"]
         for name, value in labelled_parts(said.lstrip("@")):
@@ -76,8 +106,11 @@ def _read_head(text: str, draft: Draft) -> None:
                 draft.set(name, value)
         for url in _URL.findall(said):
             draft.submission_id = draft.submission_id or submission_in_link(url)
-            draft.problem_id = draft.problem_id or problem_in_link(url)
             draft.participant = draft.participant or participant_in_link(url)
+            linked += [found for found in [problem_in_link(url)] if found is not None]
+    if len(set(linked)) == 1 or draft.problem_id is None:
+        # The id in a link goes before the name that is written beside it.
+        draft.problem_id = linked[0] if linked else None
 
 
 def _read_name(path: str, draft: Draft) -> None:
