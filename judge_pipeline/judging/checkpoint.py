@@ -351,6 +351,11 @@ class _Inserts:
     judgments: sa.Insert
 
 
+def _insert(dialect: str) -> Any:
+    inserts = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
+    return inserts[dialect]
+
+
 def _upsert(insert: Any) -> Any:
     kept = ("judge", "request_hash")
     values = {column.name: insert.excluded[column.name] for column in JUDGMENTS.columns if column.name not in kept}
@@ -358,8 +363,10 @@ def _upsert(insert: Any) -> Any:
 
 
 _INSERTS = {
-    name: _Inserts(insert(REQUESTS).on_conflict_do_nothing(), sa.insert(CALLS), _upsert(insert(JUDGMENTS)))
-    for name, insert in (("sqlite", sqlite.insert), ("postgresql", postgresql.insert))
+    name: _Inserts(
+        _insert(name)(REQUESTS).on_conflict_do_nothing(), sa.insert(CALLS), _upsert(_insert(name)(JUDGMENTS))
+    )
+    for name in ("sqlite", "postgresql")
 }
 
 
