@@ -120,6 +120,9 @@ class LitellmJudge(_Judge):
     max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit; null: the provider's default")
     repair_max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit of the repair try")
     send_schema: bool | None = Field(default=None, description="Send the JSON schema; null: ask litellm")
+    repeats: int = Field(
+        default=1, ge=1, le=100, description="How often each attempt is asked; the first answer is the judgment"
+    )
     limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
     price: Price | None = Field(default=None, description="Price; null: litellm's table")
 

@@ -206,10 +206,30 @@ JUDGE_OUTPUTS = Table(
         Column("repair", "string", "How a malformed answer was repaired; null where it was not", nullable=True),
         Column("n_tries", "int", "Tries that the answer took; 0 where no call was needed", low=0),
         Column("latency_ms", "float", "Time of the answering try, in milliseconds", nullable=True, low=0),
-        Column("tokens_in", "int", "Prompt tokens over all tries", nullable=True, low=0),
-        Column("tokens_out", "int", "Answer tokens over all tries", nullable=True, low=0),
-        Column("cost_usd", "float", "Cost over all tries in US dollars; null where unpriced", nullable=True, low=0),
+        Column("tokens_in", "int", "Prompt tokens over all tries and repeats", nullable=True, low=0),
+        Column("tokens_out", "int", "Answer tokens over all tries and repeats", nullable=True, low=0),
+        Column("cost_usd", "float", "US dollars over all tries and repeats; null where unpriced", True, low=0),
         Column("error", "string", "Always null in a verified table (eq. 9)", nullable=True),
+    ),
+    ("attempt_id",),
+)
+
+JUDGE_REPEATS = Table(
+    "judge_repeats",
+    "How far one judge's answers to the same request lie apart, for one attempt that it was asked more than once.",
+    (
+        _ATTEMPT,
+        _JUDGE,
+        Column("n_repeats", "int", "How often it is asked", low=2),
+        Column("n_answered", "int", "Repeats with a valid answer", low=0),
+        Column("p_ac_first", "float", "p_ac of the first repeat, which is the judgment; null without one", True, low=0),
+        Column("p_ac_mean", "float", "Mean of p_ac over the answered repeats", nullable=True, low=0.0, high=1.0),
+        Column("p_ac_sd", "float", "Sample standard deviation of p_ac (n - 1)", nullable=True, low=0.0),
+        Column("p_ac_min", "float", "Smallest p_ac", nullable=True, low=0.0, high=1.0),
+        Column("p_ac_max", "float", "Largest p_ac", nullable=True, low=0.0, high=1.0),
+        Column("s_algo_range", "int", "Largest minus smallest s_algo", nullable=True, low=0, high=4),
+        Column("s_robust_range", "int", "Largest minus smallest s_robust", nullable=True, low=0, high=4),
+        Column("reason", "string", "Why figures are null, or that repeats are missing", nullable=True),
     ),
     ("attempt_id",),
 )
@@ -396,5 +416,6 @@ ALL_TABLES = (
     SPLITS_LEDGER, JUDGE_REQUESTS, REDACTION_COUNTS, JUDGE_OUTPUTS, PREDICTIONS, PREDICTIONS_WIDE, JUDGE_COVERAGE,
     JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_CURVES, TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL,
     CONTEST_OVERVIEW,
+    JUDGE_REPEATS,
 )  # fmt: skip
 """Every table of the house."""

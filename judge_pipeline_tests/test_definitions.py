@@ -34,6 +34,7 @@ GRAPH = {
     "judge_curves": {"predictions"},
     "judge_metrics": {"judge_coverage", "predictions"},
     "judge_outputs": {"attempts", "judge_requests", "splits"},
+    "judge_repeats": {"judge_outputs", "judge_requests"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
     "participant_contexts": {"attempts", "prompt_logs"},
     "predictions": {"attempts", "judge_coverage", "splits"},
@@ -85,8 +86,9 @@ def test_every_table_is_an_asset_with_a_schema_check(definitions: dg.Definitions
 def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]) -> None:
     outputs = nodes["judge_outputs"].partitions_def
     assert [d.name for d in outputs.partitions_defs] == ["contest", "judge"]
+    assert nodes["judge_repeats"].partitions_def == outputs
     single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
-    assert single == set(nodes) - {"judge_outputs"}
+    assert single == set(nodes) - {"judge_outputs", "judge_repeats"}
 
 
 def test_an_edited_prompt_changes_the_code_version_of_judgments(tmp_path: Path) -> None:

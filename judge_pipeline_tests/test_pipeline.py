@@ -26,6 +26,7 @@ from judge_pipeline.tables import (
     JUDGE_COVERAGE,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
+    JUDGE_REPEATS,
     JUDGE_REQUESTS,
     PREDICTIONS,
     SPLIT_ASSIGNMENTS,
@@ -95,10 +96,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 def test_every_table_and_the_report_are_made(finished: House) -> None:
     for table in (t for t in ALL_TABLES if t is not SPLITS_LEDGER):
-        parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table is JUDGE_OUTPUTS else [None]
+        parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table in (JUDGE_OUTPUTS, JUDGE_REPEATS) else [None]
         for part in parts:
             rows = finished.table(table, *([part] if part else []))
-            assert len(rows) or table is INGEST_QUARANTINE, table.name
+            assert len(rows) or table in (INGEST_QUARANTINE, JUDGE_REPEATS), table.name
     assert report_path(finished.workspace, "mini").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 

@@ -18,6 +18,7 @@ from judge_pipeline.tables import (
     JUDGE_CURVES,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
+    JUDGE_REPEATS,
     JUDGE_REQUESTS,
     PREDICTIONS,
     PREDICTIONS_WIDE,
@@ -55,6 +56,30 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         return judge_contest(context, contest_of(context), judge_of(context), judge_requests, _labels(attempts, splits))
 
     return judge_outputs
+
+
+def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.AssetsDefinition:
+    """The asset ``judge_repeats`` over contest x judge."""
+
+    @table_asset(
+        JUDGE_REPEATS,
+        group=GROUP,
+        inputs=(JUDGE_REQUESTS,),
+        deps=["judge_outputs"],
+        partitions_def=contest_by_judge(judges),
+        rooms=("judging/repeats.py",),
+        further_code_version=configuration_sha256[:16],
+        checks=(Check("all_answered", "Every repeat has a valid answer", warns=True),),
+    )
+    def judge_repeats(context: dg.AssetExecutionContext, judge_requests: Any) -> Made:
+        """From the stored answers; empty for a judge that is asked once (setting ``repeats``). Asks nothing."""
+        from judge_pipeline.orchestration.judging_run import repeats_of
+
+        rows = repeats_of(context.resources.workspace.workspace(), judge_of(context), judge_requests)
+        missing = int((rows["n_repeats"] - rows["n_answered"]).sum())
+        return Made(rows, {}, {"all_answered": [f"{missing} repeats have no valid answer"] if missing else []})
+
+    return judge_repeats
 
 
 @table_asset(
@@ -196,6 +221,7 @@ def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDe
     """The group's assets for the judges that judges.yaml lists."""
     return [
         judge_outputs_asset(judges, configuration_sha256),
+        judge_repeats_asset(judges, configuration_sha256),
         judge_coverage,
         predictions,
         predictions_wide,

@@ -84,6 +84,8 @@ def _asked(explanation: Explanation) -> list[str]:
     if explanation.answer is not None:
         lines += ["", f"Answer: {json.dumps(explanation.answer, ensure_ascii=False)}"]
         lines.append(f"Repair: {explanation.repair or 'none was needed'}")
+    for number, further in enumerate(explanation.repeats, start=2):
+        lines.append(f"Repeat {number}: {json.dumps(further, ensure_ascii=False) if further else 'no answer'}")
     return lines
 
 

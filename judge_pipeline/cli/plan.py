@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 @click.argument("contest")
 @click.option("--judges", help="Judges to plan for, separated by commas (default: all that are enabled).")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where results lie (default: var/).")
+@click.option("--limit", type=click.IntRange(min=1), help="Plan for a stratified pilot of so many attempts only.")
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each judge.")
-def plan(contest: str, judges: str | None, out: Path | None, as_json: bool) -> int:
+def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, as_json: bool) -> int:
     """Show what a run would ask of each judge, its tokens and its price. Asks nothing and needs no key.
 
     CONTEST is a contest folder, which is read first, or the name of a contest that was read before.
@@ -43,7 +44,7 @@ def plan(contest: str, judges: str | None, out: Path | None, as_json: bool) -> i
     if name is None:
         return 1
     try:
-        plans, without = plans_of(workspace, name, chosen)
+        plans, without = plans_of(workspace, name, chosen, limit)
     except FileNotFoundError:
         raise click.BadParameter(
             f"{contest!r} is no folder, and no contest that was read; give its folder", param_hint="CONTEST"
@@ -68,7 +69,9 @@ def plan(contest: str, judges: str | None, out: Path | None, as_json: bool) -> i
     return 1 if without else 0
 
 
-def plans_of(workspace: Workspace, contest: str, judges: Sequence[str]) -> tuple[list[Plan], dict[str, str]]:
+def plans_of(
+    workspace: Workspace, contest: str, judges: Sequence[str], limit: int | None = None
+) -> tuple[list[Plan], dict[str, str]]:
     """The judges' plans, and why a judge has none: its judging will fail for the same reason, and say so."""
     from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.orchestration.judging_run import plan_judge
@@ -76,7 +79,7 @@ def plans_of(workspace: Workspace, contest: str, judges: Sequence[str]) -> tuple
     plans, without = [], {}
     for judge in judges:
         try:
-            plans.append(plan_judge(workspace, contest, judge))
+            plans.append(plan_judge(workspace, contest, judge, limit))
         except JudgingError as error:
             without[judge] = str(error)
     return plans, without

@@ -27,8 +27,9 @@ DEMO_BACKENDS = ("embedded", "baseline", "recorded")
 @click.option(
     "--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key or file)."
 )
+@click.option("--limit", type=click.IntRange(min=1), help="Ask for a stratified pilot of so many attempts only.")
 @click.option("--dry-run", is_flag=True, help="Read the contest, print what would be asked and its price, ask nothing.")
-def run(contest_dir: Path, out: Path | None, judges: str | None, dry_run: bool) -> int:
+def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | None, dry_run: bool) -> int:
     """Take the contest in CONTEST_DIR from raw files to its report.
 
     CONTEST_DIR holds submissions/<participant>/[<problem>/]..., prompts/<participant>/... and, optionally,
@@ -44,7 +45,7 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, dry_run: bool) 
     except SettingsError as error:
         raise click.BadParameter(str(error), param_hint="CONTEST_DIR") from None
     chosen, left_out = _chosen(workspace.judges(), judges, contest_dir)
-    return run_contest(workspace, contest_dir, chosen, left_out=left_out, dry_run=dry_run)
+    return run_contest(workspace, contest_dir, chosen, left_out=left_out, limit=limit, dry_run=dry_run)
 
 
 @click.command()
@@ -71,12 +72,14 @@ def run_contest(
     judges: Sequence[str],
     *,
     left_out: Mapping[str, str] = MappingProxyType({}),
+    limit: int | None = None,
     dry_run: bool = False,
 ) -> int:
     """Read, judge, evaluate, report; returns the exit code. The judges that are left out are named with the reason."""
     from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
     from judge_pipeline.orchestration.contest_folders import note_contest
     from judge_pipeline.orchestration.instance import open_instance
+    from judge_pipeline.orchestration.judging_run import LIMIT_TAG
     from judge_pipeline.orchestration.runs import run_job
 
     console = Console()
@@ -90,7 +93,7 @@ def run_contest(
         _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
-        plans, without_plan = plans_of(workspace, contest, judges)
+        plans, without_plan = plans_of(workspace, contest, judges, limit)
         console.print(plan_table(plans))
         for judge, why in left_out.items():
             console.print(f"[dim]Left out: {escape(judge)} ({escape(why)})[/dim]", soft_wrap=True)
@@ -99,9 +102,10 @@ def run_contest(
                 _failed(console, f"judge {judge}", why)
             return 1 if without_plan else 0
         failed = {}
+        tags = {} if limit is None else {LIMIT_TAG: str(limit)}
         for judge in judges:
             console.print(f"[bold]Judging[/bold] {escape(judge)}")
-            outcome = run_job(definitions, instance, JUDGE_CONTEST, contest, judge)
+            outcome = run_job(definitions, instance, JUDGE_CONTEST, contest, judge, tags)
             progress.stop()
             _print_checks(console, outcome.failed_checks)
             if outcome.error is not None:

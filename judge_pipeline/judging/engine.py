@@ -26,6 +26,7 @@ from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import Budget, ContestSpending, RunSpending
+from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
@@ -52,6 +53,7 @@ class JudgingContext:
         timing: clock and sleep.
         ceilings: money that asking stops before.
         spending: what this run has spent so far; shared by the judges that one run asks.
+        limit: ask for a stratified pilot of so many attempts only; None for all in scope.
         planned: called once with what will be asked, and its estimated price, before anything is.
     """
 
@@ -64,6 +66,7 @@ class JudgingContext:
     timing: Timing = field(default=Timing())
     ceilings: Ceilings = field(default=Ceilings())
     spending: RunSpending = field(default_factory=RunSpending)
+    limit: int | None = None
     planned: Callable[[Plan], None] | None = None
 
 
@@ -85,6 +88,8 @@ class JudgingResult:
         seconds: sum of the latencies of all tries over all runs.
         notes: what a person should know besides: rows passed over, parameters that the model does not take.
         plan: what was to be asked, and its estimated price, before anything was; None where no model is asked.
+        pilot: the attempts that a limit left to be asked; None where there was no limit. Judgments that were stored
+            before are in ``outputs`` beside the pilot's, and ``failures`` are the pilot's.
     """
 
     judge: str
@@ -100,6 +105,7 @@ class JudgingResult:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     plan: Plan | None = None
+    pilot: frozenset[str] | None = None
 
 
 def judge_requests(
@@ -183,8 +189,9 @@ def _asked(
 ) -> JudgingResult:  # fmt: skip
     prepared = prepare(judge, settings, scope, context.prompts_dir)
     before = checkpoint.answered(judge, prepared.first_of)
-    to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in before]
-    planned = plan_prepared(judge, settings, prepared, before, checkpoint)
+    chosen = None if context.limit is None else pilot(scope, context.limit, context.seed)
+    to_ask = [hash_ for hash_ in prepared.hashes_of(chosen) if hash_ not in before]
+    planned = plan_prepared(judge, settings, prepared, before, to_ask, checkpoint)
     if context.planned is not None:
         context.planned(planned)
     missing_key = settings.missing_key(context.environment) if to_ask else None
@@ -202,6 +209,7 @@ def _asked(
         notes = notes_of()
     else:
         failed = {}
+    notes += _unanswered_repeats(prepared, failed)
     answers = before | checkpoint.answered(judge, (hash_ for hash_ in to_ask if hash_ not in failed))
     spent = checkpoint.spent(judge, prepared.first_of)
     total = reduce(lambda a, b: a + b, spent.values(), Spent())
@@ -219,6 +227,7 @@ def _asked(
         seconds=total.seconds,
         notes=notes,
         plan=planned,
+        pilot=chosen,
     )
 
 
@@ -236,6 +245,18 @@ def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBac
 
     backend = LitellmBackend.of(settings, context.environment)
     return backend, lambda: backend.notes
+
+
+def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tuple[str, ...]:
+    """Further repeats do not decide on the table (eq. 9 counts judgments), but what is missing of them is said."""
+    missing = [failed[hash_] for hash_ in failed if prepared.repeat_of[hash_] > 0]
+    if not missing:
+        return ()
+    first = missing[0].failure
+    return (
+        f"{len(missing)} further repeats have no answer (the first: {first.failure_class}: {first.text}); materialize "
+        "again to ask only for them",
+    )
 
 
 def _budget(
@@ -281,7 +302,10 @@ def _ask(
 def _answered_rows(
     prepared: Prepared, answers: Mapping[str, StoredJudgment], spent: Mapping[str, Spent]
 ) -> list[dict[str, Any]]:
-    """A row for each answered attempt. Where attempts share a request, the first carries what it took."""
+    """A row for each answered attempt. Where attempts share a request, the first carries what it took.
+
+    Tries and latency are those of the judgment, tokens and money those of all repeats.
+    """
     rows = []
     for attempt_id, hash_ in prepared.hash_of.items():
         if hash_ not in answers:
@@ -289,10 +313,10 @@ def _answered_rows(
         stored = answers[hash_]
         values = {**stored.answer, "request_hash": hash_, "model": stored.model, "repair": stored.repair}
         if prepared.first_of[hash_] == attempt_id:
-            took = spent.get(hash_, Spent())
+            took = sum((spent.get(h, Spent()) for h in (hash_, *prepared.further_of[attempt_id])), Spent())
             values |= {
-                "n_tries": took.n_calls, "latency_ms": stored.latency_ms, "tokens_in": took.tokens_in,
-                "tokens_out": took.tokens_out, "cost_usd": took.cost_usd,
+                "n_tries": spent.get(hash_, Spent()).n_calls, "latency_ms": stored.latency_ms,
+                "tokens_in": took.tokens_in, "tokens_out": took.tokens_out, "cost_usd": took.cost_usd,
             }  # fmt: skip
         rows.append(_row(prepared.judge, attempt_id, values))
     return rows

@@ -63,6 +63,7 @@ class Explanation:
         tries: every row of ``calls`` for today's request and the earlier ones, in the order in which they were made.
         answer: the stored answer to today's request; None where there is none.
         repair: how that answer was repaired.
+        repeats: the answers to the further repeats of today's request, in order; None for one without an answer.
     """
 
     judge: str
@@ -77,10 +78,16 @@ class Explanation:
     tries: tuple[Mapping[str, Any], ...] = ()
     answer: Mapping[str, Any] | None = None
     repair: str | None = None
+    repeats: tuple[Mapping[str, Any] | None, ...] = ()
 
 
 def explain(
-    judge: str, attempt_id: str, now: StoredRequest | None, messages: Sequence[Message], checkpoint: Checkpoint
+    judge: str,
+    attempt_id: str,
+    now: StoredRequest | None,
+    messages: Sequence[Message],
+    checkpoint: Checkpoint,
+    repeats: Sequence[str] = (),
 ) -> Explanation:
     """What is stored of the judge and the attempt, held against what would be asked today.
 
@@ -90,15 +97,17 @@ def explain(
         now: today's request, as the checkpoint would keep it; None where the attempt is outside the judge's scope.
         messages: today's rendered messages.
         checkpoint: the store.
+        repeats: hashes of the further repeats of today's request.
 
     Raises:
         JudgingError: the checkpoint cannot be read.
     """
     today = now.request_hash if now else None
-    others = [hash_ for hash_ in checkpoint.hashes_of(judge, attempt_id) if hash_ != today]
-    stored = checkpoint.answered(judge, [*others, *([today] if today else [])])
+    todays = [*([today] if today else []), *repeats]
+    others = [hash_ for hash_ in checkpoint.hashes_of(judge, attempt_id) if hash_ not in todays]
+    stored = checkpoint.answered(judge, [*others, *todays])
     earlier = tuple(_earlier(hash_, hash_ in stored, checkpoint.request(hash_), now) for hash_ in others)
-    tries = [row for hash_ in [*others, *([today] if today else [])] for row in checkpoint.calls(judge, hash_)]
+    tries = [row for hash_ in [*others, *todays] for row in checkpoint.calls(judge, hash_)]
     answer = stored.get(today) if today else None
     state, why = _state(now, answer, [row for row in tries if row["request_hash"] == today], earlier)
     components = json.loads(now.components) if now else {}
@@ -115,6 +124,7 @@ def explain(
         tuple(sorted(tries, key=lambda row: int(row["call_id"]))),
         answer.answer if answer else None,
         answer.repair if answer else None,
+        tuple(stored[hash_].answer if hash_ in stored else None for hash_ in repeats),
     )
 
 

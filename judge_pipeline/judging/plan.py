@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ import pandas as pd
 
 from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment
 from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
+from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
@@ -45,7 +46,14 @@ class Plan:
 
 
 def plan(
-    judge_name: str, settings: Settings, requests: pd.DataFrame, checkpoint: Checkpoint, prompts_dir: Path
+    judge_name: str,
+    settings: Settings,
+    requests: pd.DataFrame,
+    checkpoint: Checkpoint,
+    prompts_dir: Path,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
 ) -> Plan:
     """What :func:`judge_pipeline.judging.engine.judge_requests` would ask, given the same.
 
@@ -56,7 +64,10 @@ def plan(
     if isinstance(settings, (RecordedJudge, BaselineJudge)):
         return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, "no model is asked")
     prepared = prepare(judge_name, settings, scope, prompts_dir)
-    return plan_prepared(judge_name, settings, prepared, checkpoint.answered(judge_name, prepared.first_of), checkpoint)
+    stored = checkpoint.answered(judge_name, prepared.first_of)
+    hashes = prepared.hashes_of(None if limit is None else pilot(scope, limit, seed))
+    to_ask = [hash_ for hash_ in hashes if hash_ not in stored]
+    return plan_prepared(judge_name, settings, prepared, stored, to_ask, checkpoint)
 
 
 def plan_prepared(
@@ -64,10 +75,10 @@ def plan_prepared(
     settings: AskedSettings,
     prepared: Prepared,
     stored: Mapping[str, StoredJudgment],
+    to_ask: Sequence[str],
     checkpoint: Checkpoint,
 ) -> Plan:
     """The same, of requests that are rendered already and whose stored judgments are known."""
-    to_ask = [hash_ for hash_ in prepared.first_of if hash_ not in stored]
     tokens_in = sum(round(prepared.prompt_chars[hash_] / CHARS_PER_TOKEN) for hash_ in to_ask)
     each, whence = _tokens_out_each(judge_name, stored if to_ask else {}, checkpoint)
     tokens_out = 3 * len(to_ask) if isinstance(settings, EmbeddedJudge) else round(each * len(to_ask))

@@ -91,7 +91,7 @@ def _explained(
         return explain(judge, attempt_id, None, (), checkpoint)
     prepared = prepare(judge, settings, scope, workspace.config_dir / "prompts")
     call, now = prepared.task(prepared.hash_of[attempt_id]).build()
-    return explain(judge, attempt_id, now, call.messages, checkpoint)
+    return explain(judge, attempt_id, now, call.messages, checkpoint, prepared.further_of[attempt_id])
 
 
 def _row(workspace: Workspace, table: Table, attempt_id: str, judge: str, *partition: str) -> dict[str, Any] | None:

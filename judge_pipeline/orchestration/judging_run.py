@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.contest_folders import contest_folder
 from judge_pipeline.orchestration.one_at_a_time import one_at_a_time
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
@@ -27,9 +28,12 @@ if TYPE_CHECKING:
 
 _LOG_EVERY = 25
 
+LIMIT_TAG = "judge_pipeline/limit"
+"""Tag of a run that asks for a stratified pilot of so many attempts only."""
 
-def plan_judge(workspace: Workspace, contest: str, judge: str) -> Plan:
-    """What the judge would be asked for the contest's stored requests.
+
+def plan_judge(workspace: Workspace, contest: str, judge: str, limit: int | None = None) -> Plan:
+    """What the judge would be asked for the contest's stored requests, or for a pilot of ``limit`` of them.
 
     Raises:
         JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
@@ -41,7 +45,19 @@ def plan_judge(workspace: Workspace, contest: str, judge: str) -> Plan:
     settings = workspace.judges().get(judge)
     requests = store_of(workspace).read(JUDGE_REQUESTS, contest)
     with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
-        return plan(judge, settings, requests, checkpoint, workspace.config_dir / "prompts")
+        seed = workspace.contest(contest_folder(workspace, contest)).seed
+        prompts = workspace.config_dir / "prompts"
+        return plan(judge, settings, requests, checkpoint, prompts, limit=limit, seed=seed)
+
+
+def repeats_of(workspace: Workspace, judge: str, requests: pd.DataFrame) -> pd.DataFrame:
+    """Table JUDGE_REPEATS of the judge, from the stored answers to what it would be asked today."""
+    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.repeats import repeat_spread
+
+    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
+        prompts = workspace.config_dir / "prompts"
+        return repeat_spread(judge, workspace.judges().get(judge), requests, checkpoint, prompts)
 
 
 def judge_contest(
@@ -71,6 +87,7 @@ def judge_contest(
     judging = _judging_context(context.resources.workspace, contest, training, _progress(context, judge))
     judging = replace(
         judging,
+        limit=_limit(context.run.tags),
         ceilings=workspace.judges().ceiling_usd,
         spending=context.resources.spending,
         planned=lambda planned: context.log.info(_planned_in_words(planned)),
@@ -87,11 +104,28 @@ def judge_contest(
         except JudgingError as error:
             raise dg.Failure(str(error), allow_retries=False) from None
     scope = in_scope(requests, settings.scope)
-    problems = verify(result.outputs, scope, contest_settings.min_coverage)
+    asked = scope
+    if result.pilot is not None:
+        asked = scope[scope["attempt_id"].isin(result.pilot | set(result.outputs["attempt_id"]))]
+    problems = verify(result.outputs, asked, contest_settings.min_coverage)
     if problems:
         raise _refused(contest, judge, result, problems)
-    # Under a lower min_coverage a table may be accepted that is not verified; its check says so.
+    # Under a lower min_coverage, or as a pilot, a table may be accepted that is not verified; its check says so.
     return Made(result.outputs, _metadata(result), {"verified": verify(result.outputs, scope)})
+
+
+def _limit(tags: Mapping[str, str]) -> int | None:
+    """The pilot's size that the run's tags give.
+
+    Raises:
+        dagster.Failure: the tag is no number of attempts.
+    """
+    value = tags.get(LIMIT_TAG)
+    if value is None:
+        return None
+    if not value.isdecimal() or int(value) < 1:
+        raise dg.Failure(f"tag {LIMIT_TAG}: {value!r} is no number of attempts; give 1 or more", allow_retries=False)
+    return int(value)
 
 
 def current_requests(
@@ -186,6 +220,8 @@ def _metadata(result: JudgingResult) -> dict[str, Any]:
     }
     known = {"tokens_in": result.tokens_in, "tokens_out": result.tokens_out, "cost_usd": result.cost_usd}
     metadata |= {name: value for name, value in known.items() if value is not None}
+    if result.pilot is not None:
+        metadata["pilot"] = len(result.pilot)
     if result.plan is not None:
         planned = {"to_ask": result.plan.n_to_ask, "tokens_in": result.plan.tokens_in, "basis": result.plan.basis}
         planned |= {"tokens_out": result.plan.tokens_out, "cost_usd": result.plan.cost_usd}

@@ -6,7 +6,9 @@ judge. A judge that fails does not stop the others: what comes after reads the j
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import dagster as dg
 
@@ -27,9 +29,14 @@ class JobOutcome:
 
 
 def run_job(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, contest: str, judge: str | None = None
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    job: str,
+    contest: str,
+    judge: str | None = None,
+    tags: Mapping[str, str] = MappingProxyType({}),
 ) -> JobOutcome:
-    """Run a job for a contest, or for a contest and judge, in this process.
+    """Run a job for a contest, or for a contest and judge, in this process; ``tags`` are further ones of the run.
 
     Raises:
         KeyboardInterrupt: the process was told to stop (Ctrl-C, SIGTERM) while the job ran. Dagster makes it a failure
@@ -41,7 +48,7 @@ def run_job(
         partition_key=key,
         raise_on_error=False,
         run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        tags={"judge_pipeline/started_by": "command line"},
+        tags={"judge_pipeline/started_by": "command line", **tags},
     )
     if _interrupted(result):
         raise KeyboardInterrupt
