@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from judge_pipeline.orchestration import parquet_store
 from judge_pipeline.orchestration.parquet_store import ParquetStore, parquet_bytes
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import JUDGE_OUTPUTS, SUCCESS_AT_TURN
@@ -77,3 +79,16 @@ def test_a_damaged_or_foreign_file_is_named_with_the_remedy(store: ParquetStore,
         path.write_bytes(content)
     with pytest.raises(TableError, match=r"spring\.parquet cannot be read as table success_at_turn.*materialize"):
         store.read(SUCCESS_AT_TURN, "spring")
+
+
+def test_a_large_table_is_written_in_parts_and_read_back_whole(
+    store: ParquetStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet_store, "ROWS_IN_GROUP", 3)
+    monkeypatch.setattr(parquet_store, "MAX_BYTES_IN_MEMORY", 100)
+    rows = SUCCESS_AT_TURN.conform([{**ROWS[0], "turn": turn} for turn in range(1, 9)])
+    made = parquet_store.table_file(SUCCESS_AT_TURN, rows)
+    path = store.write(SUCCESS_AT_TURN, made, "spring")
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == made.sha256
+    assert pq.ParquetFile(path).num_row_groups == 3
+    pd.testing.assert_frame_equal(store.read(SUCCESS_AT_TURN, "spring"), rows)
