@@ -53,6 +53,7 @@ def configuration_page() -> str:
     parts.append("\n## Parts of a judge's settings\n")
     for model in (settings.Scope, settings.Limits, settings.Price):
         parts.append(f"\n### {model.__name__.lower()}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+    parts.append(f"\n## providers\n\nBeside `judges`. {_doc(settings.Rates)}\n\n{_settings_table(settings.Rates)}")
     parts.append(
         f"\n## ceiling_usd\n\nBeside `judges`. {_doc(settings.Ceilings)}\n\n{_settings_table(settings.Ceilings)}"
     )

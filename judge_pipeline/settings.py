@@ -96,6 +96,9 @@ class Limits(_Model):
     backoff_seconds: float = Field(default=1.0, ge=0, description="Wait after the first failed try; doubles each time")
     max_backoff_seconds: float = Field(default=60.0, ge=0, description="Longest wait between tries")
     sleep_seconds: float = Field(default=0.0, ge=0, description="Pause after each call (SLEEP_SECONDS of Table III)")
+    save_every: int = Field(
+        default=1, ge=1, description="Calls that are written down together (SAVE_EVERY of Table III); a kill loses them"
+    )
 
 
 _NOT_PARAMETERS = {
@@ -120,6 +123,9 @@ class LitellmJudge(_Judge):
     max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit; null: the provider's default")
     repair_max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit of the repair try")
     send_schema: bool | None = Field(default=None, description="Send the JSON schema; null: ask litellm")
+    provider: str | None = Field(
+        default=None, description="Entry under providers; null: host of base_url, else the first part of model"
+    )
     repeats: int = Field(
         default=1, ge=1, le=100, description="How often each attempt is asked; the first answer is the judgment"
     )
@@ -201,6 +207,15 @@ class BaselineJudge(_Judge):
 JudgeSettings = Annotated[LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge, Field(discriminator="backend")]
 
 
+class Rates(_Model):
+    """How often a provider may be asked, by all judges, partitions and processes of this host together."""
+
+    requests_per_minute: float | None = Field(default=None, gt=0, description="Calls a minute; null: no limit")
+    tokens_per_minute: float | None = Field(
+        default=None, gt=0, description="Tokens in and out a minute; null: no limit"
+    )
+
+
 class Ceilings(_Model):
     """Money that asking stops before, in US dollars. Under a ceiling a model without a price is an error, not free."""
 
@@ -219,6 +234,7 @@ class JudgesFile(_Model):
 
     judges: dict[str, JudgeSettings] = Field(description="Judge name -> its settings", min_length=1)
     ceiling_usd: Ceilings = Field(default=Ceilings(), description="Money that asking stops before")
+    providers: dict[str, Rates] = Field(default_factory=dict, description="Provider -> how often it may be asked")
 
     @field_validator("judges")
     @classmethod
@@ -226,6 +242,14 @@ class JudgesFile(_Model):
         for name in value:
             check_slug(name, "judge name")
         return value
+
+    @model_validator(mode="after")
+    def _named_providers(self) -> JudgesFile:
+        for name, judge in self.judges.items():
+            provider = judge.provider if isinstance(judge, LitellmJudge) else None
+            if provider is not None and provider not in self.providers:
+                raise ValueError(f"judge {name!r}: provider {provider!r} is not under 'providers'; add it there")
+        return self
 
     def names(self, system: System = "cocreation") -> list[str]:
         """The judges that serve the system, in the file's order."""

@@ -22,6 +22,7 @@ from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Store
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
+from judge_pipeline.judging.pace import Pace, Turn
 from judge_pipeline.judging.request import Call, Message, canonical_json
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
@@ -92,6 +93,7 @@ class Manner:
         rng: draws the jitter of waits.
         scrubber: blanks keys in whatever is kept.
         budget: sets money aside before each call; None where there is no ceiling, or calls cost nothing.
+        pace: gives calls their turns at the provider; None where its rates are not limited.
     """
 
     judge: str
@@ -103,6 +105,7 @@ class Manner:
     rng: random.Random
     scrubber: Scrubber
     budget: Budget | None = None
+    pace: Pace | None = None
 
 
 class Asking:
@@ -125,6 +128,7 @@ class Asking:
         self._rejections = 0
         self._got_replies = False
         self._exhausted_in_a_row = 0
+        self._unsaved: list[asyncio.Future[None]] = []
 
     async def run(self, tasks: Sequence[Task]) -> dict[str, Failed]:
         """Ask for every task's answer; each is committed to the checkpoint before it counts.
@@ -138,7 +142,7 @@ class Asking:
         """
         self._total = len(tasks)
         self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.timing)
-        self._writer = Writer(self._checkpoint)
+        self._writer = Writer(self._checkpoint, self._manner.limits.save_every)
         self._waiting = deque(tasks)
         try:
             await self._backend.open()
@@ -150,6 +154,7 @@ class Asking:
         finally:
             self._writer.close()
             await self._backend.close()
+        await asyncio.gather(*self._unsaved)  # raises where a commit failed
         return self._failed
 
     async def _work(self) -> None:
@@ -218,13 +223,14 @@ class Asking:
         """One call, written down; or none, where the asking has stopped meanwhile."""
         manner = self._manner
         reply, retry_after = None, None
-        started = await self._in_flight.acquire()
+        await self._in_flight.acquire()
+        turn = await self._turn(attempt)
         reserved = await self._set_aside(attempt)
         if self._stopped is not None:
             await self._give_back(reserved)
             await self._in_flight.release()
             return _Tried(self._stopped, was_asked=False)
-        started_at = utc_now()
+        started, started_at = manner.timing.monotonic(), utc_now()
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
             async with asyncio.timeout(manner.limits.timeout_seconds):
@@ -248,22 +254,44 @@ class Asking:
             if isinstance(outcome, Failure):
                 self._stop_where_all_would_fail(outcome)
             try:
-                await asyncio.shield(written)  # before the next call may start: a kill wastes at most those in flight
+                await self._saved(written)
             finally:
-                await self._settle(reserved, reply, outcome)
+                await self._settle(reserved, turn, reply, outcome)
                 await self._in_flight.release()
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
         return _Tried(outcome if isinstance(outcome, Failure) else None, retry_after)
 
+    async def _saved(self, written: asyncio.Future[None]) -> None:
+        """Wait for the commit before the next call may start, so that a kill wastes at most the calls in flight.
+
+        Where calls are written down together (``save_every``), nobody waits, and a failed commit is raised later.
+        """
+        if self._manner.limits.save_every == 1:
+            await asyncio.shield(written)
+            return
+        ended = [future for future in self._unsaved if future.done()]
+        self._unsaved = [future for future in self._unsaved if not future.done()] + [written]
+        for future in ended:
+            future.result()
+
+    async def _turn(self, attempt: _Attempt) -> Turn | None:
+        """The call's turn at the provider, once it has come."""
+        if self._manner.pace is None or self._stopped is not None:
+            return None
+        try:
+            return await self._manner.pace.wait_for_turn(attempt.prompt_chars())
+        except BaseException:  # cancelled meanwhile
+            await self._in_flight.release()
+            raise
+
     async def _set_aside(self, attempt: _Attempt) -> Reserved | None:
         """Money for the next call; asking stops where it would pass a ceiling."""
         if self._manner.budget is None or self._stopped is not None:
             return None
-        prompt_chars = sum(len(m.content) for m in (*attempt.call.messages, *attempt.further))
         try:
-            found = await self._manner.budget.reserve(prompt_chars, attempt.longest_answer())
+            found = await self._manner.budget.reserve(attempt.prompt_chars(), attempt.longest_answer())
         except BaseException:  # cancelled while it waited for others' calls to end
             await self._in_flight.release()
             raise
@@ -276,10 +304,12 @@ class Asking:
         if reserved is not None and self._manner.budget is not None:
             await self._manner.budget.settle(reserved, 0.0, None)
 
-    async def _settle(self, reserved: Reserved | None, reply: Reply | None, outcome: object) -> None:
+    async def _settle(self, reserved: Reserved | None, turn: Turn | None, reply: Reply | None, outcome: object) -> None:
+        got = reply or Reply(None, None)
+        if turn is not None and self._manner.pace is not None:
+            await self._manner.pace.put_right(turn, got.tokens_in, got.tokens_out)
         if reserved is None or self._manner.budget is None:
             return
-        got = reply or Reply(None, None)
         failure_class = outcome.failure_class if isinstance(outcome, Failure) else None
         await self._manner.budget.settle(reserved, got.cost_usd, failure_class, got.tokens_in, got.tokens_out)
 
@@ -361,6 +391,10 @@ class _Attempt:
         return failure.failure_class == "invalid" or (
             failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
         )
+
+    def prompt_chars(self) -> int:
+        """Characters of the next try's messages."""
+        return sum(len(message.content) for message in (*self.call.messages, *self.further))
 
     def longest_answer(self) -> int | None:
         """The most tokens that the next answer may have; None where nothing limits it."""

@@ -84,6 +84,14 @@ REQUESTS = sa.Table(
 )
 
 
+PROVIDER_TURNS = sa.Table(
+    "provider_turns",
+    _METADATA,
+    sa.Column("provider", sa.String(300), primary_key=True),
+    sa.Column("free_at", sa.Float, nullable=False, comment="when the next call may start: seconds since 1970, UTC"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class StoredRequest:
     """The components of a request hash.
@@ -255,6 +263,28 @@ class Checkpoint:
         with self._connect() as connection:
             longest = connection.execute(query).scalar()
         return None if longest is None else int(longest)
+
+    def take_turn(self, provider: str, now: float, seconds: float) -> float:
+        """When a call may start that keeps the provider busy for so many seconds; the next may start after it.
+
+        Args:
+            provider: whose turns they are.
+            now: seconds since 1970; no turn lies before it.
+            seconds: until the next turn.
+        """
+        turns = PROVIDER_TURNS.c
+        with self._begin() as connection:
+            insert = _insert(connection.dialect.name)(PROVIDER_TURNS).values(provider=provider, free_at=now + seconds)
+            start = sa.case((turns.free_at > now, turns.free_at), else_=now)
+            taken = insert.on_conflict_do_update(index_elements=["provider"], set_={"free_at": start + seconds})
+            return float(connection.execute(taken.returning(turns.free_at)).scalar_one()) - seconds
+
+    def move_turns(self, provider: str, seconds: float) -> None:
+        """Move the provider's next turn by so many seconds, later or earlier."""
+        turns = PROVIDER_TURNS
+        moved = sa.update(turns).where(turns.c.provider == provider).values(free_at=turns.c.free_at + seconds)
+        with self._begin() as connection:
+            connection.execute(moved)
 
     def hashes_of(self, judge: str, attempt_id: str) -> list[str]:
         """The request hashes for which the judge was called on behalf of the attempt, the latest first."""

@@ -26,11 +26,12 @@ from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import Budget, ContestSpending, RunSpending
+from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
-from judge_pipeline.settings import BaselineJudge, Ceilings, EmbeddedJudge, LitellmJudge, RecordedJudge
+from judge_pipeline.settings import BaselineJudge, Ceilings, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
@@ -53,6 +54,7 @@ class JudgingContext:
         timing: clock and sleep.
         ceilings: money that asking stops before.
         spending: what this run has spent so far; shared by the judges that one run asks.
+        providers: how often each provider may be asked.
         limit: ask for a stratified pilot of so many attempts only; None for all in scope.
         planned: called once with what will be asked, and its estimated price, before anything is.
     """
@@ -66,6 +68,7 @@ class JudgingContext:
     timing: Timing = field(default=Timing())
     ceilings: Ceilings = field(default=Ceilings())
     spending: RunSpending = field(default_factory=RunSpending)
+    providers: Mapping[str, Rates] = field(default_factory=dict)
     limit: int | None = None
     planned: Callable[[Plan], None] | None = None
 
@@ -247,6 +250,14 @@ def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBac
     return backend, lambda: backend.notes
 
 
+def _pace(settings: AskedSettings, checkpoint: Checkpoint, context: JudgingContext) -> Pace | None:
+    """What gives calls their turns; None where nothing limits the provider."""
+    provider = provider_of(settings) if isinstance(settings, LitellmJudge) else None
+    if provider is None or provider not in context.providers:
+        return None
+    return Pace(checkpoint, provider, context.providers[provider], context.timing)
+
+
 def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tuple[str, ...]:
     """Further repeats do not decide on the table (eq. 9 counts judgments), but what is missing of them is said."""
     missing = [failed[hash_] for hash_ in failed if prepared.repeat_of[hash_] > 0]
@@ -290,6 +301,7 @@ def _ask(
         rng=random.Random(f"{context.seed}:{judge}"),
         scrubber=Scrubber(context.environment, settings.api_key_env if isinstance(settings, LitellmJudge) else None),
         budget=budget,
+        pace=_pace(settings, checkpoint, context),
     )
 
     def show(progress: Progress) -> None:

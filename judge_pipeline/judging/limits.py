@@ -21,10 +21,12 @@ class Timing:
     Attributes:
         monotonic: seconds on a clock that never goes back.
         sleep: waits for some seconds.
+        wall: seconds since 1970, the same for all processes of a host.
     """
 
     monotonic: Callable[[], float] = time.monotonic
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    wall: Callable[[], float] = time.time
 
 
 def wait_before_try(limits: Limits, failed_tries: int, retry_after_seconds: float | None, rng: random.Random) -> float:

@@ -15,10 +15,14 @@ _Item = tuple[Record, "asyncio.Future[None]"]
 
 
 class Writer:
-    """Commits records in the order in which they come; many waiting ones share a commit."""
+    """Commits records in the order in which they come; many waiting ones share a commit.
 
-    def __init__(self, checkpoint: Checkpoint) -> None:
+    With ``save_every`` above 1 a commit waits for so many records, or for the end.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, save_every: int = 1) -> None:
         self._checkpoint = checkpoint
+        self._save_every = save_every
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="checkpoint-writer", daemon=True)
@@ -53,6 +57,11 @@ class Writer:
 
     def _batch(self, first: _Item) -> tuple[list[_Item], bool]:
         batch = [first]
+        while len(batch) < self._save_every:
+            item = self._queue.get()
+            if item is None:
+                return batch, True
+            batch.append(item)
         while len(batch) < _LARGEST_BATCH:
             try:
                 item = self._queue.get_nowait()

@@ -88,6 +88,7 @@ def judge_contest(
     judging = replace(
         judging,
         limit=_limit(context.run.tags),
+        providers=workspace.judges().providers,
         ceilings=workspace.judges().ceiling_usd,
         spending=context.resources.spending,
         planned=lambda planned: context.log.info(_planned_in_words(planned)),

@@ -15,7 +15,7 @@ TEXT = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-a-judge.m
 
 def test_every_example_is_a_valid_judges_file() -> None:
     examples = re.findall(r"```yaml\n(.*?)```", TEXT, flags=re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         JudgesFile.model_validate(yaml.safe_load(example))
 

@@ -1,0 +1,71 @@
+"""Requests and tokens a minute at one provider, shared through the checkpoint by all who ask it on one host."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
+from judge_pipeline.settings import LitellmJudge, Rates
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A call's turn at the provider.
+
+    Attributes:
+        tokens: what it was estimated to take, in and out.
+    """
+
+    tokens: float
+
+
+class Pace:
+    """Gives calls their turns, evenly spaced: no minute holds more requests or tokens than the rates, plus one call.
+
+    A call's turn comes 60 / requests_per_minute seconds after the one before it, or as long after it as the tokens of
+    the one before take at tokens_per_minute, whichever is later. Tokens are estimated (the answer as the mean of those
+    seen) and put right when the reply says what they were.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, provider: str, rates: Rates, timing: Timing) -> None:
+        self._checkpoint = checkpoint
+        self._provider = provider
+        self._rates = rates
+        self._timing = timing
+        self._answers, self._answer_tokens = 1, float(TOKENS_OUT_GUESS)
+
+    async def wait_for_turn(self, prompt_chars: int) -> Turn:
+        """Return when the call may be made."""
+        turn = Turn(prompt_chars / CHARS_PER_TOKEN + self._answer_tokens / self._answers)
+        now = self._timing.wall()
+        start = await asyncio.to_thread(self._checkpoint.take_turn, self._provider, now, self._seconds(turn.tokens))
+        if start > now:
+            await self._timing.sleep(start - now)
+        return turn
+
+    async def put_right(self, turn: Turn, tokens_in: int | None, tokens_out: int | None) -> None:
+        """The reply has said what the call took: later turns move by the difference."""
+        if tokens_in is None or tokens_out is None or self._rates.tokens_per_minute is None:
+            return
+        self._answers, self._answer_tokens = self._answers + 1, self._answer_tokens + tokens_out
+        difference = self._seconds(tokens_in + tokens_out) - self._seconds(turn.tokens)
+        if difference:
+            await asyncio.to_thread(self._checkpoint.move_turns, self._provider, difference)
+
+    def _seconds(self, tokens: float) -> float:
+        requests, of_tokens = self._rates.requests_per_minute, self._rates.tokens_per_minute
+        return max(60.0 / requests if requests else 0.0, 60.0 * tokens / of_tokens if of_tokens else 0.0)
+
+
+def provider_of(settings: LitellmJudge) -> str:
+    """The judge's provider: as named, else the host and port of its base URL, else the first part of the model."""
+    if settings.provider is not None:
+        return settings.provider
+    return urlsplit(settings.base_url).netloc if settings.base_url else settings.model.partition("/")[0]
