@@ -152,16 +152,29 @@ def _without_looking_for_cycles() -> Iterator[None]:
 
 
 def read_statements(folder: Path) -> dict[str, str]:
-    """Problem id -> statement, from ``problems/<problem>.md`` or ``.txt``; empty where there are none."""
+    """Problem id -> statement, from ``problems/<problem>.md`` or ``.txt``; empty where there are none.
+
+    Raises:
+        UnreadableArtifact: a statement is no UTF-8 text, or may not be read.
+    """
     files = sorted((folder / "problems").glob("*")) if (folder / "problems").is_dir() else []
-    return {file.stem: file.read_text(encoding="utf-8") for file in files if file.suffix in (".md", ".txt")}
+    return {file.stem: _statement(file) for file in files if file.suffix in (".md", ".txt")}
+
+
+def _statement(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UnreadableArtifact(
+            f"problems/{file.name}", None, f"the statement cannot be read ({error})", "save it as UTF-8 text"
+        ) from None
 
 
 def turn_gaps(attempts: pd.DataFrame) -> list[str]:
     """Trajectories whose turns are not 1, 2, ..., n, in words; none if all are."""
     groups = attempts.groupby(["participant", "problem_id"], sort=True)["turn"]
     return [
-        f"{participant}, {problem}: turns {sorted(turns)}"
+        f"{participant}, {problem}: turns {sorted(map(int, turns))}"
         for (participant, problem), turns in groups
         if sorted(turns) != list(range(1, len(turns) + 1))
     ]

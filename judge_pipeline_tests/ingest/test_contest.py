@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from judge_pipeline.ingest.contest import read_statements, turn_gaps
+from judge_pipeline.ingest.records import UnreadableArtifact
+
+
+def test_gaps_in_turns_are_named_in_plain_numbers() -> None:
+    attempts = pd.DataFrame({"participant": ["E1"] * 3, "problem_id": ["a", "a", "b"], "turn": [1, 3, 1]})
+    attempts["turn"] = attempts["turn"].astype("Int64")
+    assert turn_gaps(attempts) == ["E1, a: turns [1, 3]"]
+
+
+def test_a_statement_that_is_no_text_is_named(tmp_path: Path) -> None:
+    (tmp_path / "problems").mkdir()
+    (tmp_path / "problems" / "p1.md").write_text("Add two numbers.", encoding="utf-8")
+    assert read_statements(tmp_path) == {"p1": "Add two numbers."}
+    (tmp_path / "problems" / "p2.md").write_bytes("足し算".encode("shift_jis"))
+    with pytest.raises(UnreadableArtifact, match=r"problems/p2\.md"):
+        read_statements(tmp_path)
