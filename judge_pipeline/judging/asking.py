@@ -11,7 +11,8 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -37,6 +38,8 @@ _WORKERS_PER_CALL = 4
 """Attempts that may be waiting for their next try, for each call that may be under way."""
 
 _RE_ASK_CHARS = 8000
+
+_REPLY_TEXTS = ("text", "finish_reason", "refusal", "model", "provider_request_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +237,11 @@ class Asking:
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
             async with asyncio.timeout(manner.limits.timeout_seconds):
-                reply = await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit)
+                reply = self._without_keys(await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit))
             self._got_replies = True
             outcome = self._read(reply)
+            if isinstance(outcome, Failure):  # what is escaped in the reply may be spelt out in the error
+                outcome = Failure(outcome.failure_class, manner.scrubber.error(outcome.text))
             await self._in_flight.succeeded()
         except TimeoutError:
             outcome = Failure("infrastructure", f"no answer within {manner.limits.timeout_seconds:g} s")
@@ -313,6 +318,12 @@ class Asking:
         failure_class = outcome.failure_class if isinstance(outcome, Failure) else None
         await self._manner.budget.settle(reserved, got.cost_usd, failure_class, got.tokens_in, got.tokens_out)
 
+    def _without_keys(self, reply: Reply) -> Reply:
+        """The reply with keys blanked in every text, before anything quotes or cuts it: a provider may echo them."""
+        texts = {name: getattr(reply, name) for name in _REPLY_TEXTS}
+        clean: dict[str, Any] = {name: text and self._manner.scrubber.answer(text) for name, text in texts.items()}
+        return reply if clean == texts else replace(reply, **clean)
+
     def _read(self, reply: Reply) -> Answer[BaseModel] | Failure:
         if reply.refusal:
             return Failure("refusal", f"the model declined: {reply.refusal[:200]!r}")
@@ -345,7 +356,7 @@ class Asking:
             provider_request_id=got.provider_request_id,
             sent=canonical_json(got.sent) if got.sent else None,
             re_ask=attempt.re_asked_for,
-            raw_text=None if raw is None else manner.scrubber.answer(raw),
+            raw_text=raw,
             error_class=failure.failure_class if failure else None,
             error_text=manner.scrubber.error(failure.text) if failure else None,
         )

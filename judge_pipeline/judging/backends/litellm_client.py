@@ -16,7 +16,7 @@ _ALWAYS = {"num_retries": 0, "max_retries": 0, "stream": False, "no-log": True}
 """Retrying is ours. no-log keeps calls from any logger that is hooked into litellm, whole; its turn_off_message_logging
 would only blank their texts, and copies every reply to do so, a tenth of its time."""
 
-_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm")
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy", "litellm", "openai", "httpcore")
 
 
 @cache
