@@ -154,7 +154,7 @@ def _error_text(content: bytes) -> str:
         return text
     if isinstance(error, dict) and isinstance(error.get("message"), str):
         code = error.get("code") or error.get("type")
-        return f"{error['message'][:_SHOWN_CHARS]} ({code})" if code else error["message"][:_SHOWN_CHARS]
+        return f"({code}) {error['message']}" if code else str(error["message"])
     return text
 
 

@@ -12,6 +12,7 @@ BLANK = "[key removed]"
 
 _NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
+_SHORTEST_BEGINNING = 4
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|xai|gsk|hf|AIza)[-_]?[A-Za-z0-9_-]{20,}|(?i:bearer)\s+[\w.~+/=-]{12,}")
 
 
@@ -26,8 +27,11 @@ class Scrubber:
         self._all = _longest_first([*named, *guessed])
 
     def error(self, text: str) -> str:
-        """An error text with every known secret, and what looks like a provider's key, blanked."""
-        return _LOOKS_LIKE_A_KEY.sub(BLANK, _blank(text, self._all))
+        """An error text with every known secret, and what looks like a provider's key, blanked.
+
+        Error texts are cut to a length before they come here: the beginning of a secret at the end is blanked, too.
+        """
+        return _LOOKS_LIKE_A_KEY.sub(BLANK, _blank_cut_off(_blank(text, self._all), self._all))
 
     def answer(self, text: str) -> str:
         """An answer with the named secrets blanked and nothing else touched: answers are data."""
@@ -37,6 +41,14 @@ class Scrubber:
 def _blank(text: str, secrets: list[str]) -> str:
     for secret in secrets:
         text = text.replace(secret, BLANK)
+    return text
+
+
+def _blank_cut_off(text: str, secrets: list[str]) -> str:
+    for secret in secrets:
+        for length in range(len(secret) - 1, _SHORTEST_BEGINNING - 1, -1):
+            if text.endswith(secret[:length]):
+                return text[:-length] + BLANK
     return text
 
 

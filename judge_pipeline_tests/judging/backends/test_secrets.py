@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,3 +33,11 @@ def test_what_looks_like_a_key_is_blanked_in_errors() -> None:
     assert scrub.error("Incorrect API key: sk-proj-abcdefghijklmnopqrstuvwx.") == f"Incorrect API key: {BLANK}."
     assert scrub.error("Authorization: Bearer abc.def-ghi_jkl") == f"Authorization: {BLANK}"
     assert scrub.error("the task sk-ipped") == "the task sk-ipped"
+
+
+@pytest.mark.parametrize("kept", range(4, 30))
+def test_a_key_that_a_cut_left_the_beginning_of_is_blanked(kept: int) -> None:
+    key = "Zq7-0123456789abcdefghijklmnopqr"
+    scrubbed = Scrubber({"OPENAI_API_KEY": key}, "OPENAI_API_KEY").error(f"wrong key: {key[:kept]}")
+    assert key[:4] not in scrubbed
+    assert scrubbed.startswith("wrong key: ")
