@@ -94,8 +94,10 @@ def test_a_missing_repeat_is_said_and_keeps_no_table_from_being_accepted(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,
 ) -> None:  # fmt: skip
-    provider.behave = lambda request, n: faults.valid() if n < 4 else faults.kinds["refusal"]()
     settings, requests = loopback_judge(repeats=2), make_requests(4)
+    provider.behave = lambda request, n: faults.valid()
+    judge(loopback_judge(), requests)
+    provider.behave = lambda request, n: faults.kinds["refusal"]()
     result = judge(settings, requests)
     assert verify(result.outputs, requests) == [] and result.failures.empty
     assert "4 further repeats have no answer (the first: refusal" in result.notes[0]
