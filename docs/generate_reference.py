@@ -16,7 +16,7 @@ from pydantic import BaseModel
 
 from judge_pipeline import settings, tables
 from judge_pipeline.cli.main import cli
-from judge_pipeline.redaction_settings import RedactionSettings
+from judge_pipeline.settings.redaction import RedactionSettings
 
 HERE = Path(__file__).resolve().parent / "reference"
 _MADE = "<!-- Made by docs/generate_reference.py from the code: do not edit. -->\n\n"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from judge_pipeline.settings import Workspace
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.explain import Explanation

@@ -12,8 +12,8 @@ from importlib.metadata import version
 
 import click
 
+from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
-from judge_pipeline.yaml_file import SettingsError
 
 _COMMANDS = {
     "demo": ("judge_pipeline.cli.run", "demo"),

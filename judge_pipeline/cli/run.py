@@ -15,7 +15,7 @@ from rich.markup import escape
 from judge_pipeline.cli.plan import named_judges, plan_table, plans_of
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import JudgesFile, Workspace, check_slug
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 SAMPLE_CONTEST = "sample-contest"
 DEMO_BACKENDS = ("embedded", "baseline", "recorded")

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.ingest.redaction import Redacted, Redactor, participant_tokens
-from judge_pipeline.redaction_settings import REDACTION_KINDS, RedactionSettings
+from judge_pipeline.settings.redaction import REDACTION_KINDS, RedactionSettings
 from judge_pipeline.tables import REDACTION_COUNTS
 
 

@@ -221,7 +221,8 @@ def _code_version() -> str:
     """sha256 of the readers' code and the versions of what they use."""
     package = Path(__file__).resolve().parent.parent
     digest = hashlib.sha256(sys.version.encode())
-    for file in [*sorted((package / "ingest").rglob("*.py")), package / "tables.py", package / "table_schema.py"]:
+    sources = [*(package / "ingest").rglob("*.py"), *(package / "tables").rglob("*.py"), package / "table_schema.py"]
+    for file in sorted(sources):
         digest.update(file.relative_to(package).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     for name in _LIBRARIES:
         with suppress(PackageNotFoundError):

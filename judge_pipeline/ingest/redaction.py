@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from judge_pipeline.ingest.redacting.contacts import find_emails, find_phones
 from judge_pipeline.ingest.redacting.secrets import find_secrets
 from judge_pipeline.ingest.redacting.words import Words
-from judge_pipeline.redaction_settings import REDACTION_KINDS, RedactionKind
+from judge_pipeline.settings.redaction import REDACTION_KINDS, RedactionKind
 
 Finding = tuple[int, int, RedactionKind, str]
 """Start, end, kind, and the token that takes its place."""

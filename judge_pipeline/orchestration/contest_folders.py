@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import Workspace, check_slug
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 
 def contest_folders(workspace: Workspace) -> dict[str, Path]:

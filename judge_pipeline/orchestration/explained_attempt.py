@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import JUDGE_COVERAGE, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDICTIONS
-from judge_pipeline.yaml_file import SettingsError
 
 if TYPE_CHECKING:
     import pandas as pd

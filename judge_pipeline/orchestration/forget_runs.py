@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from dagster._core.storage.event_log import SqlEventLogStorage
 from dagster._core.storage.event_log.schema import AssetCheckExecutionsTable, AssetKeyTable, SqlEventLogStorageTable
 
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 _CHUNK = 500
 

@@ -21,9 +21,9 @@ from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table, TableError
 from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS
-from judge_pipeline.yaml_file import SettingsError
 
 if TYPE_CHECKING:
     import pandas as pd

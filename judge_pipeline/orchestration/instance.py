@@ -10,7 +10,7 @@ from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.partitions import CONTESTS
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import Workspace
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 _WITHOUT_FILE = "telemetry:\n  enabled: false\n"
 

@@ -18,7 +18,7 @@ from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDI
 if TYPE_CHECKING:
     from judge_pipeline.report.inputs import ReportProvenance
 
-_CODE = ("assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "statistics", "settings.py")
+_CODE = ("assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "statistics", "settings")
 
 
 def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProvenance:

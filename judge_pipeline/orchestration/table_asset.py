@@ -56,7 +56,7 @@ class Made:
 def code_version(rooms: Iterable[str]) -> str:
     """sha256 (first 16 hex) of the sources of the rooms (files or folders of the package) that compute an asset."""
     digest = hashlib.sha256()
-    for room in sorted({*rooms, "tables.py", "table_schema.py", "estimate.py"}):
+    for room in sorted({*rooms, "tables", "table_schema.py", "estimate.py"}):
         place = _PACKAGE / room
         for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
             digest.update(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0")

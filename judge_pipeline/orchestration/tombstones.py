@@ -19,7 +19,7 @@ from pathlib import Path
 
 from judge_pipeline.ingest.redaction import keyed_hash
 from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from judge_pipeline.table_schema import Table
 
 @dataclass(frozen=True)
 class CocreationReportInput:
-    """The tables of one contest, by the names of ``tables.py``; each is conformed to its schema when given.
+    """The tables of one contest, by the names of ``tables``; each is conformed to its schema when given.
 
     Raises:
         TableError: a table does not fit its schema.

@@ -5,7 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge_pipeline.cocreation.redacted import redact_requests, redactions_in_words, redactor_of
-from judge_pipeline.redaction_settings import REDACTION_KINDS, RedactionSettings
+from judge_pipeline.settings.redaction import REDACTION_KINDS, RedactionSettings
 
 ATTEMPTS = pd.DataFrame(
     {

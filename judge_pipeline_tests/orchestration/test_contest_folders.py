@@ -6,7 +6,7 @@ import pytest
 
 from judge_pipeline.orchestration.contest_folders import contest_folder, contest_folders, note_contest
 from judge_pipeline.settings import Workspace
-from judge_pipeline.yaml_file import SettingsError
+from judge_pipeline.settings.yaml_file import SettingsError
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from judge_pipeline.samples.making.people import participants
 from judge_pipeline.samples.making.plan import CONTEST
 from judge_pipeline.samples.making.run_programs import recorded_outcomes
 from judge_pipeline.settings import ContestSettings
-from judge_pipeline.yaml_file import load
+from judge_pipeline.settings.yaml_file import load
 
 LARGEST_BYTES = 4_000_000
 

@@ -113,7 +113,7 @@ def _attempts(contest_dir: Path) -> list[tuple[str, str]]:
     """attempt_id and source_sha256 of each attempt, as the pipeline reads them."""
     from judge_pipeline.ingest.contest import read_contest
     from judge_pipeline.settings import ContestSettings
-    from judge_pipeline.yaml_file import load
+    from judge_pipeline.settings.yaml_file import load
 
     settings = load(ContestSettings, contest_dir / "contest.yaml")
     attempts = read_contest(contest_dir, CONTEST, settings).attempts

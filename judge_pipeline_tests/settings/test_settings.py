@@ -12,7 +12,7 @@ from judge_pipeline.settings import (
     check_slug,
     packaged_config_dir,
 )
-from judge_pipeline.yaml_file import SettingsError, load
+from judge_pipeline.settings.yaml_file import SettingsError, load
 
 
 def judges_yaml(folder: Path, text: str) -> Path:

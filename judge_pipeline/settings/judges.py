@@ -1,57 +1,22 @@
-"""What a team edits, read and checked: judges.yaml, contests.yaml and contest.yaml; and where things lie.
-
-Every error names the file, the key, the line and the remedy. Nothing here is heavy: the code location loads it.
-"""
+"""judges.yaml, checked: judges, their providers' rates, ceilings of money."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from judge_pipeline.redaction_settings import RedactionSettings
-from judge_pipeline.yaml_file import SettingsError, load
-
-SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*")
-"""Contest, preference-set and judge names: they are partition keys, folder names and file names."""
-
-TABLE_COLUMNS = (
-    "participant", "problem_id", "verdict", "language", "submitted_at", "submission_id", "source_code", "source_path",
-)  # fmt: skip
-"""What a table may tell of a submission; ``source_path`` is a file beside the table that holds the source."""
-
-ARCHIVE_FIELDS = ("submission_id", "verdict", "participant", "problem_id", "language")
-"""What the name of a file in a judge's export may tell."""
+from judge_pipeline.settings.names import SettingsModel, check_slug
+from judge_pipeline.settings.yaml_file import SettingsError
 
 Split = Literal["train", "val", "test"]
 System = Literal["cocreation", "preference", "criteria"]
 
 
-def check_slug(name: str, what: str) -> str:
-    """The name, if it can be a partition key.
-
-    Raises:
-        SettingsError: it is not a slug ``[a-z0-9][a-z0-9_.-]*``; the message proposes one.
-    """
-    if SLUG.fullmatch(name):
-        return name
-    proposal = re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).lstrip("_.-") or "my-contest"
-    raise SettingsError(
-        f"{what} {name!r} cannot be a partition key: use lower-case letters, digits, '-', '_' and '.', beginning "
-        f"with a letter or digit. Rename it, for example to {proposal!r}"
-    )
-
-
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Scope(_Model):
+class Scope(SettingsModel):
     """Which attempts a judge is asked for; eq. 9 holds within it."""
 
     splits: tuple[Split, ...] = Field(default=("train", "val", "test"), description="Splits to judge", min_length=1)
@@ -61,7 +26,7 @@ class Scope(_Model):
         return "all attempts" if set(self.splits) == {"train", "val", "test"} else " and ".join(self.splits)
 
 
-class _Judge(_Model):
+class _Judge(SettingsModel):
     description: str = Field(default="", description="What this judge is, for people")
     systems: tuple[System, ...] = Field(default=("cocreation",), description="Systems that it serves")
     enabled: bool = Field(default=True, description="Whether a run without --judges includes it")
@@ -75,7 +40,7 @@ class _Judge(_Model):
         return None
 
 
-class Price(_Model):
+class Price(SettingsModel):
     """What a model costs, in US dollars per million tokens."""
 
     input_usd_per_million_tokens: float = Field(ge=0, description="Price of prompt tokens")
@@ -87,7 +52,7 @@ class Price(_Model):
         return millions / 1_000_000.0
 
 
-class Limits(_Model):
+class Limits(SettingsModel):
     """How hard a judge may be asked, and how often again."""
 
     max_in_flight: int = Field(default=8, ge=1, description="Calls under way at once")
@@ -207,7 +172,7 @@ class BaselineJudge(_Judge):
 JudgeSettings = Annotated[LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge, Field(discriminator="backend")]
 
 
-class Rates(_Model):
+class Rates(SettingsModel):
     """How often a provider may be asked, by all judges, partitions and processes of this host together."""
 
     requests_per_minute: float | None = Field(default=None, gt=0, description="Calls a minute; null: no limit")
@@ -216,7 +181,7 @@ class Rates(_Model):
     )
 
 
-class Ceilings(_Model):
+class Ceilings(SettingsModel):
     """Money that asking stops before, in US dollars. Under a ceiling a model without a price is an error, not free."""
 
     run: float | None = Field(default=None, ge=0, description="For one run, all its judges together; null: none")
@@ -229,7 +194,7 @@ class Ceilings(_Model):
         return self.run is not None or self.contest is not None
 
 
-class JudgesFile(_Model):
+class JudgesFile(SettingsModel):
     """assets_config/judges.yaml."""
 
     judges: dict[str, JudgeSettings] = Field(description="Judge name -> its settings", min_length=1)
@@ -273,155 +238,3 @@ class JudgesFile(_Model):
         if name not in self.judges:
             raise SettingsError(f"judge {name!r} is not in judges.yaml; it lists: {', '.join(self.judges)}")
         return self.judges[name]
-
-
-class SplitRatios(_Model):
-    """Shares of the trajectories that go to val and test; train takes the rest."""
-
-    val: float = Field(default=0.1, gt=0, lt=1, description="Share of val")
-    test: float = Field(default=0.1, gt=0, lt=1, description="Share of test")
-
-    @model_validator(mode="after")
-    def _leave_train(self) -> SplitRatios:
-        if self.val + self.test >= 1:
-            raise ValueError("val and test together must leave something for train")
-        return self
-
-
-class ContestSettings(_Model):
-    """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
-
-    title: str | None = Field(default=None, description="Name of the contest, for people")
-    note: str | None = Field(default=None, description="What a reader of the report must know about these data")
-    time_zone: str | None = Field(default=None, description="Zone of times without one; null: such times are unknown")
-    context: Literal["nonblind", "blind"] = Field(default="nonblind", description="Whether judges see Q_u")
-    context_roles: Literal["prompts", "dialogue"] = Field(default="prompts", description="What Q_u is built from")
-    problem_statements: bool = Field(default=False, description="Whether judges see problems/<problem>.md")
-    max_code_chars: int = Field(default=12000, ge=1, description="MAX_CODE_CHARS")
-    max_prompt_chars: int = Field(default=12000, ge=0, description="MAX_PROMPT_CHARS")
-    split: SplitRatios = Field(default=SplitRatios(), description="Shares of val and test")
-    seed: int = Field(default=20260401, ge=0, description="The one seed: splits, bootstrap, baseline")
-    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples")
-    min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
-    verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
-    problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")
-    redaction: RedactionSettings = Field(
-        default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
-    )
-    participant_names: dict[str, str] = Field(
-        default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
-    )
-    columns: dict[str, str] = Field(
-        default_factory=dict,
-        description="Our column -> the column of CSV, TSV, JSON lines and Parquet; usual names need no mention",
-    )
-    archive_names: str = Field(
-        default="{submission_id}_{verdict}_{participant}_{problem_id}",
-        description="Form of the names in a ZIP export, without extension; {other} is passed over",
-    )
-
-    @field_validator("time_zone")
-    @classmethod
-    def _known_zone(cls, value: str | None) -> str | None:
-        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-        if value is not None:
-            try:
-                ZoneInfo(value)
-            except (ZoneInfoNotFoundError, ValueError) as error:
-                raise ValueError("is not a time zone; use a name such as Asia/Tokyo or UTC") from error
-        return value
-
-    @field_validator("columns")
-    @classmethod
-    def _our_columns(cls, value: dict[str, str]) -> dict[str, str]:
-        unknown = sorted(value.keys() - set(TABLE_COLUMNS))
-        if unknown:
-            raise ValueError(f"{', '.join(unknown)} is no column of ours; use {', '.join(TABLE_COLUMNS)}")
-        return value
-
-    @field_validator("archive_names")
-    @classmethod
-    def _fields_apart(cls, value: str) -> str:
-        pieces = re.split(r"\{(\w+)\}", value)
-        fields = [name for name in pieces[1::2] if name != "other"]
-        unknown = sorted(set(fields) - set(ARCHIVE_FIELDS))
-        if unknown or not fields or "{" in "".join(pieces[0::2]):
-            raise ValueError(f"must be made of {', '.join('{' + name + '}' for name in (*ARCHIVE_FIELDS, 'other'))}")
-        if len(set(fields)) != len(fields) or not all(pieces[2:-1:2]):
-            raise ValueError("must name each field once, with a separator between any two")
-        return value
-
-    @field_validator("verdict_words")
-    @classmethod
-    def _known_verdicts(cls, value: dict[str, str]) -> dict[str, str]:
-        from judge_pipeline.tables import VERDICTS
-
-        for word, verdict in value.items():
-            if verdict not in VERDICTS:
-                raise ValueError(f"{word!r}: {verdict!r} is no verdict; use one of {', '.join(VERDICTS)}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Workspace:
-    """Where things lie: what a team edits, what it brings, and what runs produce.
-
-    Attributes:
-        config_dir: judges.yaml, contests.yaml, prompts/.
-        data_dir: contests/<contest>/.
-        out_dir: everything produced: tables/, reports/, checkpoint.sqlite, dagster/.
-    """
-
-    config_dir: Path
-    data_dir: Path
-    out_dir: Path
-
-    @classmethod
-    def find(cls, environment: Mapping[str, str] = os.environ, start: Path | None = None) -> Workspace:
-        """The workspace of the environment, else of the nearest folder upwards that has assets_config/judges.yaml.
-
-        ``JUDGE_PIPELINE_HOME`` names the folder and ``JUDGE_PIPELINE_OUT`` where to write (default: var/ in it).
-        Where neither is found, the configuration that comes with the package is used from the current folder.
-
-        Raises:
-            SettingsError: JUDGE_PIPELINE_HOME names a folder without assets_config/judges.yaml.
-        """
-        here = (start or Path.cwd()).resolve()
-        home = _home(environment, here)
-        out = environment.get("JUDGE_PIPELINE_OUT")
-        config = (home / "assets_config") if home else packaged_config_dir()
-        base = home or here
-        return cls(config, base / "data", Path(out).resolve() if out else base / "var")
-
-    @property
-    def checkpoint_url(self) -> str:
-        """SQLAlchemy URL of the checkpoint."""
-        return f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
-
-    def judges(self) -> JudgesFile:
-        """judges.yaml, checked."""
-        return load(JudgesFile, self.config_dir / "judges.yaml")
-
-    def contest(self, folder: Path) -> ContestSettings:
-        """The contest's settings: contests.yaml with the folder's contest.yaml over it."""
-        return load(ContestSettings, self.config_dir / "contests.yaml", folder / "contest.yaml")
-
-
-def packaged_config_dir() -> Path:
-    """The configuration that comes with the package: beside it in a checkout, inside it in an installation."""
-    beside = Path(__file__).resolve().parent.parent / "assets_config"
-    return beside if (beside / "judges.yaml").is_file() else Path(__file__).resolve().parent / "assets_config"
-
-
-def _home(environment: Mapping[str, str], here: Path) -> Path | None:
-    named = environment.get("JUDGE_PIPELINE_HOME")
-    if named:
-        if not (Path(named) / "assets_config" / "judges.yaml").is_file():
-            raise SettingsError(
-                f"JUDGE_PIPELINE_HOME={named!r} has no assets_config/judges.yaml; "
-                f"make one with 'judge-pipeline init {named}', or unset the variable"
-            )
-        return Path(named).resolve()
-    # Also where it is a broken link or a folder: that is an error to be told, not a reason to use another one.
-    return next((d for d in (here, *here.parents) if os.path.lexists(d / "assets_config" / "judges.yaml")), None)

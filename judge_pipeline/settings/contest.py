@@ -1,0 +1,107 @@
+"""contests.yaml and contest.yaml, checked."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from judge_pipeline.settings.names import SettingsModel
+from judge_pipeline.settings.redaction import RedactionSettings
+
+TABLE_COLUMNS = (
+    "participant", "problem_id", "verdict", "language", "submitted_at", "submission_id", "source_code", "source_path",
+)  # fmt: skip
+"""What a table may tell of a submission; ``source_path`` is a file beside the table that holds the source."""
+
+ARCHIVE_FIELDS = ("submission_id", "verdict", "participant", "problem_id", "language")
+"""What the name of a file in a judge's export may tell."""
+
+
+class SplitRatios(SettingsModel):
+    """Shares of the trajectories that go to val and test; train takes the rest."""
+
+    val: float = Field(default=0.1, gt=0, lt=1, description="Share of val")
+    test: float = Field(default=0.1, gt=0, lt=1, description="Share of test")
+
+    @model_validator(mode="after")
+    def _leave_train(self) -> SplitRatios:
+        if self.val + self.test >= 1:
+            raise ValueError("val and test together must leave something for train")
+        return self
+
+
+class ContestSettings(SettingsModel):
+    """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
+
+    title: str | None = Field(default=None, description="Name of the contest, for people")
+    note: str | None = Field(default=None, description="What a reader of the report must know about these data")
+    time_zone: str | None = Field(default=None, description="Zone of times without one; null: such times are unknown")
+    context: Literal["nonblind", "blind"] = Field(default="nonblind", description="Whether judges see Q_u")
+    context_roles: Literal["prompts", "dialogue"] = Field(default="prompts", description="What Q_u is built from")
+    problem_statements: bool = Field(default=False, description="Whether judges see problems/<problem>.md")
+    max_code_chars: int = Field(default=12000, ge=1, description="MAX_CODE_CHARS")
+    max_prompt_chars: int = Field(default=12000, ge=0, description="MAX_PROMPT_CHARS")
+    split: SplitRatios = Field(default=SplitRatios(), description="Shares of val and test")
+    seed: int = Field(default=20260401, ge=0, description="The one seed: splits, bootstrap, baseline")
+    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples")
+    min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
+    verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
+    problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")
+    redaction: RedactionSettings = Field(
+        default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
+    )
+    participant_names: dict[str, str] = Field(
+        default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
+    )
+    columns: dict[str, str] = Field(
+        default_factory=dict,
+        description="Our column -> the column of CSV, TSV, JSON lines and Parquet; usual names need no mention",
+    )
+    archive_names: str = Field(
+        default="{submission_id}_{verdict}_{participant}_{problem_id}",
+        description="Form of the names in a ZIP export, without extension; {other} is passed over",
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _known_zone(cls, value: str | None) -> str | None:
+        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+        if value is not None:
+            try:
+                ZoneInfo(value)
+            except (ZoneInfoNotFoundError, ValueError) as error:
+                raise ValueError("is not a time zone; use a name such as Asia/Tokyo or UTC") from error
+        return value
+
+    @field_validator("columns")
+    @classmethod
+    def _our_columns(cls, value: dict[str, str]) -> dict[str, str]:
+        unknown = sorted(value.keys() - set(TABLE_COLUMNS))
+        if unknown:
+            raise ValueError(f"{', '.join(unknown)} is no column of ours; use {', '.join(TABLE_COLUMNS)}")
+        return value
+
+    @field_validator("archive_names")
+    @classmethod
+    def _fields_apart(cls, value: str) -> str:
+        pieces = re.split(r"\{(\w+)\}", value)
+        fields = [name for name in pieces[1::2] if name != "other"]
+        unknown = sorted(set(fields) - set(ARCHIVE_FIELDS))
+        if unknown or not fields or "{" in "".join(pieces[0::2]):
+            raise ValueError(f"must be made of {', '.join('{' + name + '}' for name in (*ARCHIVE_FIELDS, 'other'))}")
+        if len(set(fields)) != len(fields) or not all(pieces[2:-1:2]):
+            raise ValueError("must name each field once, with a separator between any two")
+        return value
+
+    @field_validator("verdict_words")
+    @classmethod
+    def _known_verdicts(cls, value: dict[str, str]) -> dict[str, str]:
+        from judge_pipeline.tables import VERDICTS
+
+        for word, verdict in value.items():
+            if verdict not in VERDICTS:
+                raise ValueError(f"{word!r}: {verdict!r} is no verdict; use one of {', '.join(VERDICTS)}")
+        return value

@@ -1,0 +1,78 @@
+"""Where things lie: what a team edits, what it brings, what runs produce."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_pipeline.settings.contest import ContestSettings
+from judge_pipeline.settings.judges import JudgesFile
+from judge_pipeline.settings.yaml_file import SettingsError, load
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where things lie: what a team edits, what it brings, and what runs produce.
+
+    Attributes:
+        config_dir: judges.yaml, contests.yaml, prompts/.
+        data_dir: contests/<contest>/.
+        out_dir: everything produced: tables/, reports/, checkpoint.sqlite, dagster/.
+    """
+
+    config_dir: Path
+    data_dir: Path
+    out_dir: Path
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str] = os.environ, start: Path | None = None) -> Workspace:
+        """The workspace of the environment, else of the nearest folder upwards that has assets_config/judges.yaml.
+
+        ``JUDGE_PIPELINE_HOME`` names the folder and ``JUDGE_PIPELINE_OUT`` where to write (default: var/ in it).
+        Where neither is found, the configuration that comes with the package is used from the current folder.
+
+        Raises:
+            SettingsError: JUDGE_PIPELINE_HOME names a folder without assets_config/judges.yaml.
+        """
+        here = (start or Path.cwd()).resolve()
+        home = _home(environment, here)
+        out = environment.get("JUDGE_PIPELINE_OUT")
+        config = (home / "assets_config") if home else packaged_config_dir()
+        base = home or here
+        return cls(config, base / "data", Path(out).resolve() if out else base / "var")
+
+    @property
+    def checkpoint_url(self) -> str:
+        """SQLAlchemy URL of the checkpoint."""
+        return f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
+
+    def judges(self) -> JudgesFile:
+        """judges.yaml, checked."""
+        return load(JudgesFile, self.config_dir / "judges.yaml")
+
+    def contest(self, folder: Path) -> ContestSettings:
+        """The contest's settings: contests.yaml with the folder's contest.yaml over it."""
+        return load(ContestSettings, self.config_dir / "contests.yaml", folder / "contest.yaml")
+
+
+def packaged_config_dir() -> Path:
+    """The configuration that comes with the package: beside it in a checkout, inside it in an installation."""
+    beside = _PACKAGE.parent / "assets_config"
+    return beside if (beside / "judges.yaml").is_file() else _PACKAGE / "assets_config"
+
+
+def _home(environment: Mapping[str, str], here: Path) -> Path | None:
+    named = environment.get("JUDGE_PIPELINE_HOME")
+    if named:
+        if not (Path(named) / "assets_config" / "judges.yaml").is_file():
+            raise SettingsError(
+                f"JUDGE_PIPELINE_HOME={named!r} has no assets_config/judges.yaml; "
+                f"make one with 'judge-pipeline init {named}', or unset the variable"
+            )
+        return Path(named).resolve()
+    # Also where it is a broken link or a folder: that is an error to be told, not a reason to use another one.
+    return next((d for d in (here, *here.parents) if os.path.lexists(d / "assets_config" / "judges.yaml")), None)

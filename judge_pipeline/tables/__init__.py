@@ -1,0 +1,59 @@
+"""The schema of every table that crosses a room's wall, once (what a schema is: ``table_schema``)."""
+
+from __future__ import annotations
+
+from judge_pipeline.tables import contest, dynamics, evaluation, judging
+from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
+from judge_pipeline.tables.contest import (
+    ATTEMPTS,
+    INGEST_QUARANTINE,
+    PARTICIPANT_CONTEXTS,
+    PROMPT_LOGS,
+    SPLIT_ASSIGNMENTS,
+    SPLITS_LEDGER,
+    SUBMISSION_ARTIFACTS,
+)
+from judge_pipeline.tables.dynamics import CONTEST_OVERVIEW, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, TRAJECTORIES
+from judge_pipeline.tables.evaluation import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS
+from judge_pipeline.tables.judging import (
+    JUDGE_COVERAGE,
+    JUDGE_OUTPUTS,
+    JUDGE_REPEATS,
+    JUDGE_REQUESTS,
+    PREDICTIONS,
+    PREDICTIONS_WIDE,
+    REDACTION_COUNTS,
+)
+
+ALL_TABLES = (*contest.TABLES, *judging.TABLES, *evaluation.TABLES, *dynamics.TABLES)
+"""Every table of the house."""
+
+__all__ = [
+    "ALL_TABLES",
+    "ATTEMPTS",
+    "CONTEST_OVERVIEW",
+    "INGEST_QUARANTINE",
+    "JUDGE_AGREEMENT",
+    "JUDGE_COVERAGE",
+    "JUDGE_CURVES",
+    "JUDGE_METRICS",
+    "JUDGE_OUTPUTS",
+    "JUDGE_REPEATS",
+    "JUDGE_REQUESTS",
+    "PARTICIPANT_CONTEXTS",
+    "PREDICTIONS",
+    "PREDICTIONS_WIDE",
+    "PROMPT_LOGS",
+    "REDACTION_COUNTS",
+    "SPLITS",
+    "SPLITS_LEDGER",
+    "SPLIT_ASSIGNMENTS",
+    "STRUGGLE_CURVES",
+    "SUBMISSION_ARTIFACTS",
+    "SUCCESS_AT_TURN",
+    "SURVIVAL",
+    "TRAJECTORIES",
+    "VERDICTS",
+    "VERDICTS_WITHOUT_LABEL",
+    "estimate_columns",
+]
