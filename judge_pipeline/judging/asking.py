@@ -19,12 +19,13 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer, parse_answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
+from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
+from judge_pipeline.judging.ladder import Attempt, Task, Tried
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
 from judge_pipeline.judging.pace import Pace, Turn
-from judge_pipeline.judging.request import Call, Message, canonical_json
+from judge_pipeline.judging.request import canonical_json
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
 
@@ -37,24 +38,7 @@ EXHAUSTED_THAT_STOP = 5
 _WORKERS_PER_CALL = 4
 """Attempts that may be waiting for their next try, for each call that may be under way."""
 
-_RE_ASK_CHARS = 8000
-
 _REPLY_TEXTS = ("text", "finish_reason", "refusal", "model", "provider_request_id")
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One answer to get.
-
-    Attributes:
-        attempt_id: the attempt for which it is asked.
-        request_hash: identity of the call.
-        build: renders the call, and what the checkpoint keeps of it; called when its turn comes, to save memory.
-    """
-
-    attempt_id: str
-    request_hash: str
-    build: Callable[[], tuple[Call, StoredRequest]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +187,7 @@ class Asking:
         """Climb the ladder for one task; None where it is answered."""
         manner, number = self._manner, 0
         call, request = task.build()
-        attempt = _Attempt(task, call, request)
+        attempt = Attempt(task, call, request)
         while True:
             tried = await self._try(attempt, number + 1)
             number += tried.was_asked
@@ -222,7 +206,7 @@ class Asking:
             else:
                 return Failed(failure, number)
 
-    async def _try(self, attempt: _Attempt, number: int) -> _Tried:
+    async def _try(self, attempt: Attempt, number: int) -> Tried:
         """One call, written down; or none, where the asking has stopped meanwhile."""
         manner = self._manner
         reply, retry_after = None, None
@@ -232,7 +216,7 @@ class Asking:
         if self._stopped is not None:
             await self._give_back(reserved)
             await self._in_flight.release()
-            return _Tried(self._stopped, was_asked=False)
+            return Tried(self._stopped, was_asked=False)
         started, started_at = manner.timing.monotonic(), utc_now()
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
@@ -266,7 +250,7 @@ class Asking:
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
-        return _Tried(outcome if isinstance(outcome, Failure) else None, retry_after)
+        return Tried(outcome if isinstance(outcome, Failure) else None, retry_after)
 
     async def _saved(self, written: asyncio.Future[None]) -> None:
         """Wait for the commit before the next call may start, so that a kill wastes at most the calls in flight.
@@ -281,7 +265,7 @@ class Asking:
         for future in ended:
             future.result()
 
-    async def _turn(self, attempt: _Attempt) -> Turn | None:
+    async def _turn(self, attempt: Attempt) -> Turn | None:
         """The call's turn at the provider, once it has come."""
         if self._manner.pace is None or self._stopped is not None:
             return None
@@ -291,7 +275,7 @@ class Asking:
             await self._in_flight.release()
             raise
 
-    async def _set_aside(self, attempt: _Attempt) -> Reserved | None:
+    async def _set_aside(self, attempt: Attempt) -> Reserved | None:
         """Money for the next call; asking stops where it would pass a ceiling."""
         if self._manner.budget is None or self._stopped is not None:
             return None
@@ -330,7 +314,7 @@ class Asking:
         return parse_answer(reply.text, reply.finish_reason, self._manner.answer_model)
 
     def _record(
-        self, attempt: _Attempt, number: int, started_at: str, latency_ms: float, reply: Reply | None,
+        self, attempt: Attempt, number: int, started_at: str, latency_ms: float, reply: Reply | None,
         outcome: Answer[BaseModel] | Failure,
     ) -> Record:  # fmt: skip
         manner, task = self._manner, attempt.task
@@ -371,61 +355,3 @@ class Asking:
             manner.judge, task.request_hash, task.attempt_id, answer, repair, got.model, latency_ms
         )
         return Record(attempt.request, call, judgment)
-
-
-@dataclass(frozen=True, slots=True)
-class _Tried:
-    """What came of one try: its failure, if it has one, and how long the provider asked to wait."""
-
-    failure: Failure | None
-    retry_after: float | None = None
-    was_asked: bool = True
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """Where one task stands on the ladder."""
-
-    task: Task
-    call: Call
-    request: StoredRequest
-    further: tuple[Message, ...] = ()
-    answer_limit: int | None = None
-    re_asked_for: str | None = None
-    last_reply: Reply | None = None
-
-    def may_be_re_asked(self, failure: Failure) -> bool:
-        """Once, where the model itself wrote what is wrong (and its provider did not mark it as a refusal)."""
-        reply = self.last_reply
-        if self.re_asked_for is not None or reply is None or not reply.text:
-            return False
-        return failure.failure_class == "invalid" or (
-            failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
-        )
-
-    def prompt_chars(self) -> int:
-        """Characters of the next try's messages."""
-        return sum(len(message.content) for message in (*self.call.messages, *self.further))
-
-    def longest_answer(self) -> int | None:
-        """The most tokens that the next answer may have; None where nothing limits it."""
-        limits = (self.answer_limit, *(self.call.parameters.get(n) for n in ("max_tokens", "max_completion_tokens")))
-        return next((limit for limit in limits if isinstance(limit, int)), None)
-
-    def re_ask_in_words(self) -> str | None:
-        """For the judgment's row: that it was asked again, and why."""
-        return None if self.re_asked_for is None else f"asked again ({self.re_asked_for[:200]})"
-
-    def re_ask(self, failure: Failure, answer_limit: int | None) -> None:
-        """Make the next try carry the wrong answer and what is wrong with it."""
-        given = self.last_reply.text if self.last_reply and self.last_reply.text else ""
-        self.re_asked_for = failure.text
-        self.answer_limit = answer_limit
-        self.further = (
-            Message("assistant", given[:_RE_ASK_CHARS]),
-            Message(
-                "user",
-                f"That answer cannot be accepted: {failure.text}. Answer again, with one JSON object in the form asked "
-                "for and nothing else.",
-            ),
-        )

@@ -18,12 +18,13 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.answer import Judgment
-from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress, Task
+from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress
 from judge_pipeline.judging.backends.base import AskedBackend
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
+from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import Budget, ContestSpending, RunSpending
 from judge_pipeline.judging.pace import Pace, provider_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.judging.asking import Task
 from judge_pipeline.judging.checkpoint import StoredRequest
+from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 

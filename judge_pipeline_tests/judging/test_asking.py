@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.judging.answer import Judgment
-from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress, Task
+from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import Checkpoint, StoredRequest
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass, JudgingError
+from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.request import Call, Message, request_hash
 from judge_pipeline.settings import Limits
