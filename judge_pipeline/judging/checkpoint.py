@@ -10,193 +10,26 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.answer import clean_text
-from judge_pipeline.judging.failures import FailureClass, JudgingError
+from judge_pipeline.judging.checkpoint_opening import open_store, unusable
+from judge_pipeline.judging.checkpoint_rows import CallRow, Record, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, PROVIDER_TURNS, REQUESTS
+from judge_pipeline.judging.failures import FailureClass
 from judge_pipeline.judging.many_rows import insert_rows
 
-BUSY_TIMEOUT_SECONDS = 60.0
-"""How long a process waits for another that is writing to the same SQLite file."""
+__all__ = ["CallRow", "Checkpoint", "Record", "Spent", "StoredJudgment", "StoredRequest", "utc_now"]
 
 _CHUNK = 5000
-
-_METADATA = sa.MetaData()
-
-JUDGMENTS = sa.Table(
-    "judgments",
-    _METADATA,
-    sa.Column("judge", sa.String(200), primary_key=True),
-    sa.Column("request_hash", sa.String(64), primary_key=True),
-    sa.Column("attempt_id", sa.String(64), nullable=False),
-    sa.Column("answer", sa.Text, nullable=False, comment="the valid answer as JSON"),
-    sa.Column("repair", sa.Text),
-    sa.Column("model", sa.Text),
-    sa.Column("latency_ms", sa.Float),
-    sa.Column("answered_at", sa.String(32), nullable=False, comment="UTC, ISO 8601"),
-)
-
-CALLS = sa.Table(
-    "calls",
-    _METADATA,
-    sa.Column("call_id", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("judge", sa.String(200), nullable=False),
-    sa.Column("request_hash", sa.String(64), nullable=False),
-    sa.Column("attempt_id", sa.String(64), nullable=False),
-    sa.Column("repeat_index", sa.Integer, nullable=False),
-    sa.Column("run_id", sa.String(64), nullable=False, comment="the asking that made the call"),
-    sa.Column("try_number", sa.Integer, nullable=False, comment="within the asking, from 1"),
-    sa.Column("started_at", sa.String(32), nullable=False, comment="UTC, ISO 8601"),
-    sa.Column("latency_ms", sa.Float, nullable=False),
-    sa.Column("tokens_in", sa.Integer),
-    sa.Column("tokens_out", sa.Integer),
-    sa.Column("tokens_reasoning", sa.Integer),
-    sa.Column("cost_usd", sa.Float),
-    sa.Column("finish_reason", sa.Text),
-    sa.Column("model", sa.Text, comment="as the provider named it"),
-    sa.Column("provider_request_id", sa.Text),
-    sa.Column("sent", sa.Text, comment="parameters really sent, and what was dropped, as JSON"),
-    sa.Column("re_ask", sa.Text, comment="validation errors that the re-ask carried"),
-    sa.Column("raw_text", sa.Text, comment="the content as returned"),
-    sa.Column("error_class", sa.String(32)),
-    sa.Column("error_text", sa.Text),
-    sa.Index("calls_by_request", "judge", "request_hash"),
-    sa.Index("calls_by_attempt", "attempt_id"),
-)
-
-REQUESTS = sa.Table(
-    "requests",
-    _METADATA,
-    sa.Column("request_hash", sa.String(64), primary_key=True),
-    sa.Column("template", sa.Text, nullable=False),
-    sa.Column("template_sha256", sa.String(64), nullable=False),
-    sa.Column("components", sa.Text, nullable=False, comment="what was hashed, as JSON"),
-    sa.Column("first_asked_at", sa.String(32), nullable=False, comment="UTC, ISO 8601"),
-)
-
-
-PROVIDER_TURNS = sa.Table(
-    "provider_turns",
-    _METADATA,
-    sa.Column("provider", sa.String(300), primary_key=True),
-    sa.Column("free_at", sa.Float, nullable=False, comment="when the next call may start: seconds since 1970, UTC"),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class StoredRequest:
-    """The components of a request hash.
-
-    Attributes:
-        request_hash: the hash.
-        template: name of the prompt template.
-        template_sha256: its version.
-        components: ``Call.components()`` as JSON text.
-    """
-
-    request_hash: str
-    template: str
-    template_sha256: str
-    components: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallRow:
-    """One try at a provider. Times in UTC (ISO 8601), latency in milliseconds, money in US dollars."""
-
-    judge: str
-    request_hash: str
-    attempt_id: str
-    repeat_index: int
-    run_id: str
-    try_number: int
-    started_at: str
-    latency_ms: float
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    tokens_reasoning: int | None = None
-    cost_usd: float | None = None
-    finish_reason: str | None = None
-    model: str | None = None
-    provider_request_id: str | None = None
-    sent: str | None = None
-    re_ask: str | None = None
-    raw_text: str | None = None
-    error_class: str | None = None
-    error_text: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoredJudgment:
-    """One valid answer, as kept.
-
-    Attributes:
-        judge: judge name.
-        request_hash: identity of the call.
-        attempt_id: the attempt for which it was asked first.
-        answer: the answer's fields.
-        repair: how it was repaired, or None.
-        model: the model that answered, as the provider named it.
-        latency_ms: time of the answering try.
-    """
-
-    judge: str
-    request_hash: str
-    attempt_id: str
-    answer: Mapping[str, Any]
-    repair: str | None
-    model: str | None
-    latency_ms: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """What the calls for some requests took, from their rows.
-
-    Attributes:
-        n_calls: tries.
-        tokens_in: prompt tokens; None where no call reported any.
-        tokens_out: answer tokens, thinking included; None where no call reported any.
-        cost_usd: US dollars; None where no call was priced.
-        seconds: sum of the calls' latencies.
-    """
-
-    n_calls: int = 0
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    cost_usd: float | None = None
-    seconds: float = 0.0
-
-    def __add__(self, other: Spent) -> Spent:
-        return Spent(
-            self.n_calls + other.n_calls,
-            _sum(self.tokens_in, other.tokens_in),
-            _sum(self.tokens_out, other.tokens_out),
-            _sum(self.cost_usd, other.cost_usd),
-            self.seconds + other.seconds,
-        )
-
-
-def _sum(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """What one try leaves: its call row, the request it asked, and the judgment if it brought one."""
-
-    request: StoredRequest
-    call: CallRow
-    judgment: StoredJudgment | None = None
 
 
 class Checkpoint:
@@ -342,7 +175,7 @@ class Checkpoint:
             with self._opened().connect() as connection:
                 yield connection
         except sa.exc.DatabaseError as error:
-            raise _unusable(sa.make_url(self.url), "read", error) from error
+            raise unusable(sa.make_url(self.url), "read", error) from error
 
     def _begin(self) -> Any:
         return self._opened().begin()
@@ -350,7 +183,7 @@ class Checkpoint:
     def _opened(self) -> sa.Engine:
         with self._lock:
             if self._engine is None:
-                self._engine = _open(self.url)
+                self._engine = open_store(self.url)
             return self._engine
 
 
@@ -398,47 +231,3 @@ _INSERTS = {
     )
     for name in ("sqlite", "postgresql")
 }
-
-
-def _open(url: str) -> sa.Engine:
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError as error:
-        raise JudgingError(f"the checkpoint's URL is not a database URL ({error})") from None
-    backend = parsed.get_backend_name()
-    if backend not in ("sqlite", "postgresql"):
-        raise JudgingError(f"the checkpoint must be SQLite or PostgreSQL, not {backend!r}")
-    if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        folder = Path(str(parsed.database)).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise JudgingError(f"the checkpoint's folder {folder} cannot be made: {error.strerror}") from None
-    options = {"timeout": BUSY_TIMEOUT_SECONDS} if backend == "sqlite" else {}
-    engine = sa.create_engine(parsed, connect_args=options)
-    if backend == "sqlite":
-        sa.event.listen(engine, "connect", _set_up_sqlite)
-    try:
-        with engine.begin() as connection:
-            for table in _METADATA.sorted_tables:
-                connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
-                for index in table.indexes:
-                    connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
-    except sa.exc.DBAPIError as error:
-        engine.dispose()
-        raise _unusable(parsed, "opened", error) from error
-    return engine
-
-
-def _unusable(url: sa.URL, what: str, error: sa.exc.DBAPIError) -> JudgingError:
-    return JudgingError(
-        f"the checkpoint {url.render_as_string(hide_password=True)} cannot be {what}: {error.orig}. Restore it from a "
-        "backup, or move it away to ask everything anew"
-    )
-
-
-def _set_up_sqlite(connection: Any, _record: Any) -> None:
-    cursor = connection.cursor()
-    cursor.execute("PRAGMA journal_mode=WAL")
-    cursor.execute("PRAGMA synchronous=FULL")  # an answer that was paid for survives a power cut, too
-    cursor.close()

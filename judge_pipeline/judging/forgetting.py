@@ -13,7 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import BUSY_TIMEOUT_SECONDS, CALLS, JUDGMENTS, REQUESTS
+from judge_pipeline.judging.checkpoint_opening import BUSY_TIMEOUT_SECONDS
+from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, REQUESTS
 
 _CHUNK = 2000
 

@@ -13,6 +13,7 @@ from sqlalchemy.dialects import postgresql
 
 from judge_pipeline.judging import checkpoint as module
 from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Spent, StoredJudgment, StoredRequest, utc_now
+from judge_pipeline.judging.checkpoint_tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.request import sha256
 
@@ -114,7 +115,7 @@ def test_the_same_statements_are_postgresql() -> None:
     dialect = postgresql.dialect()
     upsert = module._INSERTS["postgresql"].judgments
     assert "ON CONFLICT (judge, request_hash) DO UPDATE" in str(upsert.compile(dialect=dialect))
-    for table in module._METADATA.sorted_tables:
+    for table in METADATA.sorted_tables:
         assert "CREATE TABLE IF NOT EXISTS" in str(
             sa.schema.CreateTable(table, if_not_exists=True).compile(dialect=dialect)
         )

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import CALLS, Checkpoint
+from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint_tables import CALLS
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.pace import Pace, provider_of
