@@ -29,6 +29,7 @@ GROUP = "judges"
 _EVALUATION = (
     "cocreation/agreement_figures.py",
     "cocreation/evaluation.py",
+    "cocreation/judge_agreement.py",
     "cocreation/judge_figures.py",
     "cocreation/judged_attempts.py",
     "statistics",
@@ -181,7 +182,7 @@ def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_cov
 def judge_agreement(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Among the judges of the panel that have answered, over the test items that all of them answered."""
     from judge_pipeline.cocreation.coverage import flag_unverified
-    from judge_pipeline.cocreation.evaluation import judge_agreement as build
+    from judge_pipeline.cocreation.judge_agreement import judge_agreement as build
 
     workspace: WorkspaceResource = context.resources.workspace
     settings = workspace.contest(contest_of(context))

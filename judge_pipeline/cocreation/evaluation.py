@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.cocreation.agreement_figures import AgreementFigures
+from judge_pipeline.cocreation.judge_agreement import judge_agreement
 from judge_pipeline.cocreation.judge_figures import ON_VAL, WITHOUT_INTERVAL, JudgeFigures
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, PredictionError, check_predictions
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics import calibration, discrimination
 from judge_pipeline.statistics.bootstrap import (
     N_RESAMPLES,
-    ClusterResamples,
     Interval,
     Weights,
     estimate_with_interval,
@@ -28,7 +27,7 @@ from judge_pipeline.statistics.bootstrap import (
     replicate,
 )
 from judge_pipeline.statistics.score_counts import FloatArray
-from judge_pipeline.tables import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS
+from judge_pipeline.tables import JUDGE_CURVES, JUDGE_METRICS
 
 __all__ = ["PredictionError", "check_predictions", "judge_agreement", "judge_curves", "judge_metrics"]
 
@@ -53,7 +52,7 @@ def judge_metrics(
     """
     judged = JudgedAttempts.of(predictions)
     val, test = judged.splits["val"], judged.splits["test"]
-    names = _names(judged, panel)
+    names = judged.panel(panel)
     figures = {name: JudgeFigures.of(val, test, judged.judges.index(name)) for name in names}
 
     def statistics(weights: Weights) -> dict[tuple[str, str], FloatArray]:
@@ -63,7 +62,7 @@ def judge_metrics(
             for metric, values in judge.replicates(*weights).items()
         }
 
-    resamples = _resamples(judged, n_resamples, seed)
+    resamples = judged.resamples(n_resamples, seed)
     replicates = replicate(resamples, statistics, n_observations=max(len(test.y), len(val.y)))
     rows: list[dict[str, Any]] = []
     for name, judge in figures.items():
@@ -79,55 +78,6 @@ def judge_metrics(
     return JUDGE_METRICS.conform(rows)
 
 
-def judge_agreement(
-    predictions: pd.DataFrame, *, seed: int, n_resamples: int = N_RESAMPLES, panel: Sequence[str] | None = None
-) -> pd.DataFrame:
-    """Agreement of the judges' decisions on test at their own t* (paper 1, Table V); the table ``judge_agreement``.
-
-    Only labelled test attempts that every judge of the panel answered take part; the rest are counted. Rows: ``cohen``
-    and ``raw_agreement`` for each pair, ``judge_mean_cohen`` for each judge, ``mean_cohen``, ``fleiss`` and
-    ``raw_agreement`` (all pairs together) for the panel.
-
-    Args:
-        predictions: as for ``judge_metrics``.
-        seed: seed of the bootstrap; the resamples are those of ``judge_metrics`` under the same seed.
-        n_resamples: resamples behind each interval.
-        panel: the judges J; all by default.
-
-    Raises:
-        PredictionError: the table fails ``check_predictions``, or a judge of ``panel`` has no row in it.
-    """
-    judged = JudgedAttempts.of(predictions)
-    names = _names(judged, panel)
-    agreement = AgreementFigures.of(judged, names)
-    test = judged.splits["test"]
-    replicates: dict[tuple[str, str | None, str | None], FloatArray] = {}
-    if agreement.counts is not None:
-        replicates = replicate(
-            _resamples(judged, n_resamples, seed),
-            lambda weights: agreement.replicates(weights[0]),
-            n_observations=len(test.y),
-        )
-    notes = [] if judged.cluster_note is None else [judged.cluster_note]
-    rows = []
-    for (statistic, first, second), value in agreement.points().items():
-        key = (statistic, first, second)
-        if np.isnan(value):
-            reason = agreement.undefined_reason(*key)
-            estimate = Estimate.undefined(reason, agreement.n_items, agreement.n_left_out)
-        else:
-            estimate = estimate_with_interval(
-                value,
-                percentile_interval(replicates[key]),
-                n=agreement.n_items,
-                n_left_out=agreement.n_left_out,
-                n_clusters=agreement.n_clusters,
-                warnings=[*agreement.warnings(*key), *notes],
-            )
-        rows.append({"statistic": statistic, "judge_1": first, "judge_2": second, **estimate.to_row()})
-    return JUDGE_AGREEMENT.conform(rows)
-
-
 def judge_curves(predictions: pd.DataFrame, *, panel: Sequence[str] | None = None) -> pd.DataFrame:
     """ROC and precision-recall curves and reliability bins on test (paper 1, Figures 2-3); ``judge_curves``.
 
@@ -138,7 +88,7 @@ def judge_curves(predictions: pd.DataFrame, *, panel: Sequence[str] | None = Non
     """
     judged = JudgedAttempts.of(predictions)
     parts = [JUDGE_CURVES.empty()]
-    for name in _names(judged, panel):
+    for name in judged.panel(panel):
         counts = JudgeFigures.of(judged.splits["val"], judged.splits["test"], judged.judges.index(name)).test_counts
         if not len(counts.scores):
             continue
@@ -160,23 +110,6 @@ def _curve(judge: str, curve: str, columns: dict[str, FloatArray]) -> pd.DataFra
     table = pd.DataFrame(columns).assign(judge=judge, curve=curve)
     table["point"] = np.arange(1, len(table) + 1)
     return JUDGE_CURVES.conform(table.reindex(columns=JUDGE_CURVES.column_names))
-
-
-def _names(judged: JudgedAttempts, panel: Sequence[str] | None) -> tuple[str, ...]:
-    if panel is None:
-        return judged.judges
-    unknown = sorted(set(panel) - set(judged.judges))
-    if unknown:
-        raise PredictionError(
-            f"judge(s) {', '.join(unknown)} of the panel have no predictions; there are {', '.join(judged.judges)}. "
-            "Remedy: name judges that have judged"
-        )
-    return tuple(sorted(set(panel)))
-
-
-def _resamples(judged: JudgedAttempts, n_resamples: int, seed: int) -> ClusterResamples:
-    test, val = judged.splits["test"], judged.splits["val"]
-    return ClusterResamples((test.n_clusters, val.n_clusters), n_resamples, seed)
 
 
 def _judge_estimate(

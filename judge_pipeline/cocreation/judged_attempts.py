@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from judge_pipeline.statistics.bootstrap import ClusterResamples
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
 from judge_pipeline.tables import SPLITS
 
@@ -79,6 +81,26 @@ class JudgedAttempts:
             splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask])
         notes = [text for text in (note, _shared_note(attempts)) if text is not None]
         return cls(judges, splits, "; ".join(notes) or None)
+
+    def panel(self, names: Sequence[str] | None) -> tuple[str, ...]:
+        """The judges of ``names`` in alphabetical order; all of them where it is None.
+
+        Raises:
+            PredictionError: one of them has no row.
+        """
+        if names is None:
+            return self.judges
+        unknown = sorted(set(names) - set(self.judges))
+        if unknown:
+            raise PredictionError(
+                f"judge(s) {', '.join(unknown)} of the panel have no predictions; there are {', '.join(self.judges)}. "
+                "Remedy: name judges that have judged"
+            )
+        return tuple(sorted(set(names)))
+
+    def resamples(self, n_resamples: int, seed: int, splits: Sequence[str] = ("test", "val")) -> ClusterResamples:
+        """The one plan of resamples behind every interval; the draws of test do not depend on what else is drawn."""
+        return ClusterResamples(tuple(self.splits[name].n_clusters for name in splits), n_resamples, seed)
 
 
 def check_predictions(predictions: pd.DataFrame) -> None:

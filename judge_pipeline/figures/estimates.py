@@ -112,9 +112,11 @@ def metrics_by_judge(metrics: pd.DataFrame) -> dict[str, dict[str, Estimate]]:
     return found
 
 
-def pairwise_agreement(agreement: pd.DataFrame, statistic: str) -> dict[tuple[str, str], Estimate]:
-    """A statistic of ``judge_agreement`` for each pair of judges; a pair stands there once."""
-    rows = agreement[agreement["statistic"] == statistic].to_dict("records")
+def pairwise_agreement(
+    agreement: pd.DataFrame, statistic: str, rated: str = "decision"
+) -> dict[tuple[str, str], Estimate]:
+    """A statistic of ``judge_agreement`` on ``rated`` for each pair of judges; a pair stands there once."""
+    rows = agreement[(agreement["statistic"] == statistic) & (agreement["rated"] == rated)].to_dict("records")
     return {(row["judge_1"], row["judge_2"]): read_estimate(row) for row in rows if row["judge_2"] is not None}
 
 
@@ -124,9 +126,10 @@ def judge_agreement_means(agreement: pd.DataFrame) -> dict[str, Estimate]:
     return {row["judge_1"]: read_estimate(row) for row in rows}
 
 
-def overall_agreement(agreement: pd.DataFrame, statistic: str) -> Estimate | None:
-    """A statistic of ``judge_agreement`` over the whole panel, or None where the table has no such row."""
-    rows = agreement[(agreement["statistic"] == statistic) & agreement["judge_1"].isna()].to_dict("records")
+def overall_agreement(agreement: pd.DataFrame, statistic: str, rated: str = "decision") -> Estimate | None:
+    """A statistic of ``judge_agreement`` on ``rated`` over the whole panel, or None where the table has no such row."""
+    wanted = (agreement["statistic"] == statistic) & (agreement["rated"] == rated) & agreement["judge_1"].isna()
+    rows = agreement[wanted].to_dict("records")
     return read_estimate(rows[0]) if rows else None
 
 

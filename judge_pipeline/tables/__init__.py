@@ -14,7 +14,17 @@ from judge_pipeline.tables.contest import (
     SUBMISSION_ARTIFACTS,
 )
 from judge_pipeline.tables.dynamics import CONTEST_OVERVIEW, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, TRAJECTORIES
-from judge_pipeline.tables.evaluation import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS
+from judge_pipeline.tables.evaluation import (
+    ACCEPTANCE_RATES,
+    JUDGE_AGREEMENT,
+    JUDGE_CALIBRATION,
+    JUDGE_CALIBRATION_MAPS,
+    JUDGE_CURVES,
+    JUDGE_METRICS,
+    JUDGE_PANEL_WEIGHTS,
+    JUDGE_PANELS,
+    JUDGE_SCORES,
+)
 from judge_pipeline.tables.judging import (
     JUDGE_COVERAGE,
     JUDGE_OUTPUTS,
@@ -29,17 +39,23 @@ ALL_TABLES = (*contest.TABLES, *judging.TABLES, *evaluation.TABLES, *dynamics.TA
 """Every table of the house."""
 
 __all__ = [
+    "ACCEPTANCE_RATES",
     "ALL_TABLES",
     "ATTEMPTS",
     "CONTEST_OVERVIEW",
     "INGEST_QUARANTINE",
     "JUDGE_AGREEMENT",
+    "JUDGE_CALIBRATION",
+    "JUDGE_CALIBRATION_MAPS",
     "JUDGE_COVERAGE",
     "JUDGE_CURVES",
     "JUDGE_METRICS",
     "JUDGE_OUTPUTS",
+    "JUDGE_PANELS",
+    "JUDGE_PANEL_WEIGHTS",
     "JUDGE_REPEATS",
     "JUDGE_REQUESTS",
+    "JUDGE_SCORES",
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",

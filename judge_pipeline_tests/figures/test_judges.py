@@ -171,7 +171,8 @@ def test_heatmap_is_symmetric_and_equals_the_table(made: CocreationReportInput) 
 
 def test_an_undefined_kappa_is_shown_as_such_with_its_reason() -> None:
     row = {
-        "statistic": "cohen", "judge_1": "a", "judge_2": "b", "value": None, "n": 9, "n_left_out": 0, "ci95_low": None,
+        "statistic": "cohen", "rated": "decision", "judge_1": "a", "judge_2": "b",
+        "value": None, "n": 9, "n_left_out": 0, "ci95_low": None,
         "ci95_high": None, "reason": "one label from everyone",
     }  # fmt: skip
     drawn = cohen_figure(tables.JUDGE_AGREEMENT.conform([row]))

@@ -206,15 +206,21 @@ def _agreement(contest: Contest, panel: Sequence[str]) -> pd.DataFrame:
             kappa, len(items), 0, None if kappa is None else (kappa - 0.3, min(1.0, kappa + 0.3)),
             "one label from everyone" if kappa is None else None,
         )  # fmt: skip
-        rows.append({"statistic": "cohen", "judge_1": first, "judge_2": second, **estimate.to_row()})
+        rows.append(
+            {"statistic": "cohen", "rated": "decision", "judge_1": first, "judge_2": second, **estimate.to_row()}
+        )
         raw = Estimate(float(np.mean(a == b)), len(items))
-        rows.append({"statistic": "raw_agreement", "judge_1": first, "judge_2": second, **raw.to_row()})
+        rows.append(
+            {"statistic": "raw_agreement", "rated": "decision", "judge_1": first, "judge_2": second, **raw.to_row()}
+        )
     for judge in panel:
         known = [kappa for pair, kappa in kappas.items() if judge in pair and kappa is not None]
         mean = (
             Estimate(float(np.mean(known)), len(items)) if known else Estimate.undefined("no defined pair", len(items))
         )
-        rows.append({"statistic": "judge_mean_cohen", "judge_1": judge, "judge_2": None, **mean.to_row()})
+        rows.append(
+            {"statistic": "judge_mean_cohen", "rated": "decision", "judge_1": judge, "judge_2": None, **mean.to_row()}
+        )
     known = [kappa for kappa in kappas.values() if kappa is not None]
     for statistic, shift in (("mean_cohen", 0.0), ("fleiss", -0.05)):
         overall = (
@@ -222,7 +228,7 @@ def _agreement(contest: Contest, panel: Sequence[str]) -> pd.DataFrame:
             if known
             else Estimate.undefined("fewer than two judges of the panel are verified")
         )
-        rows.append({"statistic": statistic, "judge_1": None, "judge_2": None, **overall.to_row()})
+        rows.append({"statistic": statistic, "rated": "decision", "judge_1": None, "judge_2": None, **overall.to_row()})
     return tables.JUDGE_AGREEMENT.conform(rows)
 
 

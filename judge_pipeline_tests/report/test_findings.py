@@ -109,7 +109,10 @@ def test_probabilities_are_set_against_the_constant_answer() -> None:
 def test_agreement_is_worded_by_its_interval() -> None:
     def agreement(low: float, high: float) -> pd.DataFrame:
         middle = Estimate((low + high) / 2, 36, 0, (low, high)).to_row()
-        rows = [{"statistic": s, "judge_1": None, "judge_2": None, **middle} for s in ("fleiss", "mean_cohen")]
+        rows = [
+            {"statistic": s, "rated": "decision", "judge_1": None, "judge_2": None, **middle}
+            for s in ("fleiss", "mean_cohen")
+        ]
         return tables.JUDGE_AGREEMENT.conform(rows)
 
     made = made_tables(Made(judges=("a", "b"), participants=20))
