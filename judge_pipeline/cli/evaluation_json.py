@@ -1,0 +1,68 @@
+"""The tables of figures as one JSON object: nested estimates of plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from judge_pipeline.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def as_json_object(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
+    """The tables of ``evaluate.evaluation_tables`` as one object; pairs of judges are named ``first|second``.
+
+    Raises:
+        PredictionError: a judge's name holds the bar that separates the two judges of a pair.
+    """
+    from judge_pipeline.cocreation.evaluation import PredictionError
+
+    judges = _nested(tables["judge_metrics"], "judge", "metric")
+    barred = [name for name in judges if "|" in name]
+    if barred:
+        raise PredictionError(f"judge {barred[0]!r} holds a bar, which separates pairs of judges. Remedy: rename it")
+    return {
+        "judges": judges,
+        "agreement": _decisions_agreement(tables["judge_agreement"]),
+    }
+
+
+def estimate_of(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The estimate columns of a row as plain JSON values."""
+    value, low, high = (plain_number(row[name]) for name in ("value", "ci95_low", "ci95_high"))
+    interval = None if low is None or high is None else (low, high)
+    return Estimate(value, int(row["n"]), int(row["n_left_out"]), interval, row["reason"]).to_json()
+
+
+def plain_number(value: float) -> float | None:
+    """The number, or None where it is missing."""
+    return None if value != value else float(value)  # noqa: PLR0124
+
+
+def _nested(table: pd.DataFrame, *columns: str) -> dict[str, Any]:
+    """Each row's estimate below the values of ``columns``, in the table's order."""
+    nested: dict[str, Any] = {}
+    for row in table.to_dict("records"):
+        place = nested
+        for name in columns[:-1]:
+            place = place.setdefault(row[name], {})
+        place[row[columns[-1]]] = estimate_of(row)
+    return nested
+
+
+def _decisions_agreement(agreement: pd.DataFrame) -> dict[str, Any]:
+    """The figures of Table V, which are on decisions."""
+    order = ("cohen", "mean_cohen", "judge_mean_cohen", "fleiss", "raw_agreement", "pair_raw_agreement")
+    figures: dict[str, Any] = {"cohen": {}, "judge_mean_cohen": {}, "pair_raw_agreement": {}}
+    for row in agreement[agreement["rated"] == "decision"].to_dict("records"):
+        statistic, first, second = row["statistic"], row["judge_1"], row["judge_2"]
+        if second is not None:
+            name = "pair_raw_agreement" if statistic == "raw_agreement" else statistic
+            figures.setdefault(name, {})[f"{first}|{second}"] = estimate_of(row)
+        elif first is not None:
+            figures.setdefault(statistic, {})[first] = estimate_of(row)
+        else:
+            figures[statistic] = estimate_of(row)
+    return {name: figures[name] for name in order}

@@ -1,0 +1,155 @@
+"""What `judge-pipeline evaluate attempts` prints: one section for each table of figures, and numbered notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from judge_pipeline.cli.evaluation_json import estimate_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from rich.table import Table
+
+Line = tuple[str, str, Mapping[str, Any]]
+"""What a figure is called, who it is of, and its row, which has the estimate columns."""
+
+_METRICS = {
+    "roc_auc": "ROC-AUC",
+    "pr_auc": "PR-AUC",
+    "log_loss": "LogLoss",
+    "log_loss_n_clipped": "clipped by LogLoss",
+    "brier": "Brier",
+    "ece": "ECE, 15 bins",
+    "ece_equal_mass": "ECE, equal mass",
+    "ece_debiased": "ECE, debiased",
+    "mcc_val": "MCC on val",
+    "threshold": "threshold t*",
+    "threshold_plateau_low": "plateau of t* from",
+    "threshold_plateau_high": "plateau of t* to",
+    "mcc_test": "MCC on test at t*",
+    "mcc_test_reselected": "same, t* reselected",
+    "precision": "precision at t*",
+    "recall": "recall at t*",
+    "f1": "F1 at t*",
+    "balanced_accuracy": "balanced accuracy at t*",
+    "accept_rate": "accept rate at t*",
+}
+_AGREEMENT = {
+    "cohen": "Cohen's kappa",
+    "raw_agreement": "raw agreement",
+    "judge_mean_cohen": "mean kappa of the judge",
+    "mean_cohen": "mean Cohen's kappa",
+    "fleiss": "Fleiss' kappa",
+}
+_COUNTS = ("log_loss_n_clipped",)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the output.
+
+    Attributes:
+        name: what `--section` calls it.
+        title: its heading.
+        lines: from the tables by name to its lines; none where there is nothing to say.
+    """
+
+    name: str
+    title: str
+    lines: Callable[[Mapping[str, pd.DataFrame]], list[Line]]
+
+
+def print_sections(
+    sections: Iterable[Section], tables: Mapping[str, pd.DataFrame], *, seed: int, resamples: int
+) -> None:
+    """Print the sections to the terminal, each a table, and at the end the notes that their figures refer to."""
+    from rich.console import Console
+    from rich.table import Table
+
+    notes: dict[str, int] = {}
+    console = Console(highlight=False, markup=False, emoji=False)
+    for section in sections:
+        lines = section.lines(tables)
+        if lines:
+            console.print(_table(section.title, lines, notes))
+    console.print(
+        f"t* is chosen on val and held fixed on test. Intervals: cluster bootstrap, {resamples} resamples, seed {seed}."
+    )
+    if notes:
+        listed = Table.grid(padding=(0, 1))
+        for text, number in notes.items():
+            listed.add_row(str(number), _printable(text))
+        console.print("\nNotes")
+        console.print(listed)
+
+
+def _metrics(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    # Judges stand under each figure, so that they are compared; the table holds figures under each judge.
+    return [(_label(_METRICS, row["metric"]), row["judge"], row) for row in _by(tables["judge_metrics"], _METRICS)]
+
+
+def _decisions(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    agreement = tables["judge_agreement"]
+    rows = agreement[agreement["rated"] == "decision"].to_dict("records")
+    return [(_AGREEMENT[row["statistic"]], _who(row), row) for row in rows]
+
+
+SECTIONS: Sequence[Section] = (
+    Section("judges", "Judges", _metrics),
+    Section("agreement", "Agreement on test, decisions at each judge's t*", _decisions),
+)
+"""The sections in the order in which they are printed."""
+
+
+def _by(table: pd.DataFrame, order: Mapping[str, str], column: str = "metric") -> list[dict[str, Any]]:
+    """The table's rows, ``column`` in the order of ``order``; what that does not know comes last."""
+    place = {name: i for i, name in enumerate(order)}
+    ranks = table[column].map(lambda name: place.get(name, len(place)))
+    return list(table.loc[ranks.sort_values(kind="stable").index].to_dict("records"))
+
+
+def _label(labels: Mapping[str, str], name: str) -> str:
+    return labels.get(name, name.replace("_", " "))
+
+
+def _who(row: Mapping[str, Any]) -> str:
+    return " | ".join(name for name in (row["judge_1"], row["judge_2"]) if name is not None) or "all"
+
+
+def _table(title: str, lines: Sequence[Line], notes: dict[str, int]) -> Table:
+    """Lines as a table; each figure is named once, above those it is of."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False, title_style="bold")
+    table.add_column("", overflow="fold")
+    for name in ("value", "95% interval", "n", "left out", "notes"):
+        table.add_column(name, justify="left" if name == "notes" else "right", no_wrap=True)
+    last = None
+    for label, who, row in lines:
+        if label != last:
+            table.add_row(label, style="bold")
+        table.add_row(f"  {_printable(who)}", *_cells(row, notes))
+        last = label
+    return table
+
+
+def _cells(row: Mapping[str, Any], notes: dict[str, int]) -> list[str]:
+    estimate = estimate_of(row)
+    value, interval = estimate["value"], estimate["ci95"]
+    reasons = estimate["reason"].split("; ") if estimate["reason"] else []
+    digits = 0 if row.get("metric") in _COUNTS else 4
+    return [
+        "undefined" if value is None else f"{value:.{digits}f}",
+        "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}",
+        str(estimate["n"]),
+        str(estimate["n_left_out"]),
+        " ".join(str(notes.setdefault(reason, len(notes) + 1)) for reason in reasons),
+    ]
+
+
+def _printable(text: str) -> str:
+    """The text with control characters written out: names come from a file and must not steer the terminal."""
+    return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)
