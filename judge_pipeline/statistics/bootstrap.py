@@ -23,8 +23,8 @@ N_RESAMPLES = 2000
 FEW_CLUSTERS = 50
 """Below this many clusters percentile intervals are too narrow, and every figure says so."""
 
-BLOCK_ELEMENTS = 1 << 19
-"""Weights held at once (4 MB): few enough for the processor's cache, enough to make each call worth while."""
+BLOCK_ELEMENTS = 1 << 18
+"""Weights held at once (2 MB): few enough for the processor's cache, enough to make each call worth while."""
 
 ROUNDING = 1e-12
 """Differences below this are floating-point noise."""

@@ -16,6 +16,9 @@ from judge_pipeline.statistics.score_counts import FloatArray, IntArray, ScoreCo
 N_BINS = 15
 """Bins of eq. 17 (paper 1, Table III)."""
 
+HAIR = 1e-12
+"""Relative rounding allowed where a share of all weight is compared with whole weights."""
+
 
 @dataclass(frozen=True, slots=True)
 class BinSums:
@@ -148,14 +151,11 @@ def _equal_mass_sums(counts: ScoreCounts, n_bins: int) -> BinSums:
 def _mass_edges(weight_below: FloatArray, n_bins: int) -> IntArray:
     """For each row, the first column at which floor(n_bins * weight below / all weight) reaches 0, 1, ..., n_bins.
 
-    One search over all rows at once: each row is lifted above the one before, so the whole array ascends. Weights of
-    a bootstrap are whole numbers, so these products are exact and a bin's edge never depends on rounding.
+    Weights of a bootstrap are whole numbers, so a weight below that reaches k / n_bins of all weight is at least
+    that less a hair, and one that does not is below it by more: no edge depends on rounding.
     """
-    n_rows, n_columns = weight_below.shape
-    total = weight_below[:, -1:]
-    lift = np.arange(n_rows)[:, None] * (n_bins * total.max(initial=0.0) + 1)
-    ladder = (weight_below * n_bins + lift).ravel()
-    found = np.searchsorted(ladder, (total * np.arange(n_bins + 1) + lift).ravel(), side="left")
-    edges: IntArray = found.reshape(n_rows, n_bins + 1) - np.arange(n_rows)[:, None] * n_columns
-    edges[:, 0], edges[:, -1] = 0, n_columns - 1
+    shares = weight_below[:, -1:] * np.arange(n_bins + 1) / n_bins * (1 - HAIR)
+    rows = zip(weight_below, shares, strict=True)
+    edges = np.array([np.searchsorted(below, share) for below, share in rows], np.int64).reshape(-1, n_bins + 1)
+    edges[:, 0], edges[:, -1] = 0, weight_below.shape[1] - 1
     return edges

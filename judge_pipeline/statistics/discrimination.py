@@ -17,14 +17,18 @@ EPSILON = float(np.finfo(np.float64).eps)
 """Log loss clips probabilities to [EPSILON, 1 - EPSILON], as scikit-learn does for float64."""
 
 
+TINY = float(np.finfo(np.float64).tiny)
+"""Stands for a divisor of 0 where the dividend is 0, too, and 0 / 0 is to be 0."""
+
+
 def roc_auc(counts: ScoreCounts) -> FloatArray:
     """ROC-AUC (paper 1, V-B1): P(an accepted attempt scores above a rejected one), ties counting one half.
 
     NaN where only one class has weight.
     """
-    below = counts.rejected_below
-    wins = np.einsum("rd,rd->r", counts.accepted, below[:, :-1] + below[:, 1:]) / 2
-    return ratio(wins, counts.n_accepted * counts.n_rejected)
+    above = np.einsum("rd,rd->r", counts.accepted, counts.rejected_below[:, :-1])
+    tied = np.einsum("rd,rd->r", counts.accepted, counts.rejected)
+    return ratio(above + tied / 2, counts.n_accepted * counts.n_rejected)
 
 
 def average_precision(counts: ScoreCounts) -> FloatArray:
@@ -33,10 +37,10 @@ def average_precision(counts: ScoreCounts) -> FloatArray:
     NaN where only one class has weight: without accepted attempts there is no recall, without rejected ones it is 1
     whatever the scores say.
     """
-    true_positives = counts.n_accepted[:, None] - counts.accepted_below[:, :-1]
+    precision = counts.n_accepted[:, None] - counts.accepted_below[:, :-1]
     chosen = counts.n[:, None] - counts.weight_below[:, :-1]
-    # Above the highest score with weight nothing is chosen; its step in recall is 0 as well.
-    precision = np.divide(true_positives, chosen, out=np.zeros_like(chosen), where=chosen > 0)
+    # Above the highest score with weight nothing is chosen, so 0 / TINY is 0 there; its step in recall is 0 as well.
+    np.divide(precision, np.maximum(chosen, TINY, out=chosen), out=precision)
     value = ratio(np.einsum("rd,rd->r", counts.accepted, precision), counts.n_accepted)
     return np.where(counts.n_rejected > 0, value, np.nan)
 
