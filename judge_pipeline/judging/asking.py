@@ -11,21 +11,20 @@ import asyncio
 import random
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from judge_pipeline.judging.answer import Answer, parse_answer
+from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, utc_now
+from judge_pipeline.judging.checkpoint import Checkpoint, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
 from judge_pipeline.judging.pace import Pace, Turn
-from judge_pipeline.judging.request import canonical_json
+from judge_pipeline.judging.tries import Circumstances, read_reply, record_of, without_keys
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
 
@@ -37,8 +36,6 @@ EXHAUSTED_THAT_STOP = 5
 
 _WORKERS_PER_CALL = 4
 """Attempts that may be waiting for their next try, for each call that may be under way."""
-
-_REPLY_TEXTS = ("text", "finish_reason", "refusal", "model", "provider_request_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +218,10 @@ class Asking:
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
         try:
             async with asyncio.timeout(manner.limits.timeout_seconds):
-                reply = self._without_keys(await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit))
+                asked = await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit)
+                reply = without_keys(asked, manner.scrubber)
             self._got_replies = True
-            outcome = self._read(reply)
-            if isinstance(outcome, Failure):  # what is escaped in the reply may be spelt out in the error
-                outcome = Failure(outcome.failure_class, manner.scrubber.error(outcome.text))
+            outcome = read_reply(reply, manner.answer_model, manner.scrubber)
             await self._in_flight.succeeded()
         except TimeoutError:
             outcome = Failure("infrastructure", f"no answer within {manner.limits.timeout_seconds:g} s")
@@ -239,7 +235,9 @@ class Asking:
             raise  # a defect of the backend, not of this attempt
         finally:
             latency_ms = max(0.0, (manner.timing.monotonic() - started) * 1000.0)
-            written = self._writer.submit(self._record(attempt, number, started_at, latency_ms, reply, outcome))
+            by = Circumstances(manner.judge, manner.run_id, number, started_at, latency_ms)
+            self._cost_usd += (reply and reply.cost_usd) or 0.0
+            written = self._writer.submit(record_of(attempt, by, reply, outcome, manner.scrubber))
             if isinstance(outcome, Failure):
                 self._stop_where_all_would_fail(outcome)
             try:
@@ -301,57 +299,3 @@ class Asking:
             return
         failure_class = outcome.failure_class if isinstance(outcome, Failure) else None
         await self._manner.budget.settle(reserved, got.cost_usd, failure_class, got.tokens_in, got.tokens_out)
-
-    def _without_keys(self, reply: Reply) -> Reply:
-        """The reply with keys blanked in every text, before anything quotes or cuts it: a provider may echo them."""
-        texts = {name: getattr(reply, name) for name in _REPLY_TEXTS}
-        clean: dict[str, Any] = {name: text and self._manner.scrubber.answer(text) for name, text in texts.items()}
-        return reply if clean == texts else replace(reply, **clean)
-
-    def _read(self, reply: Reply) -> Answer[BaseModel] | Failure:
-        if reply.refusal:
-            return Failure("refusal", f"the model declined: {reply.refusal[:200]!r}")
-        return parse_answer(reply.text, reply.finish_reason, self._manner.answer_model)
-
-    def _record(
-        self, attempt: Attempt, number: int, started_at: str, latency_ms: float, reply: Reply | None,
-        outcome: Answer[BaseModel] | Failure,
-    ) -> Record:  # fmt: skip
-        manner, task = self._manner, attempt.task
-        failure = outcome if isinstance(outcome, Failure) else None
-        got = reply or Reply(None, None)
-        self._cost_usd += got.cost_usd or 0.0
-        raw = got.text if got.text is not None else got.refusal
-        call = CallRow(
-            judge=manner.judge,
-            request_hash=task.request_hash,
-            attempt_id=task.attempt_id,
-            repeat_index=attempt.call.repeat,
-            run_id=manner.run_id,
-            try_number=number,
-            started_at=started_at,
-            latency_ms=latency_ms,
-            tokens_in=got.tokens_in,
-            tokens_out=got.tokens_out,
-            tokens_reasoning=got.tokens_reasoning,
-            cost_usd=got.cost_usd,
-            finish_reason=got.finish_reason,
-            model=got.model,
-            provider_request_id=got.provider_request_id,
-            sent=canonical_json(got.sent) if got.sent else None,
-            re_ask=attempt.re_asked_for,
-            raw_text=raw,
-            error_class=failure.failure_class if failure else None,
-            error_text=manner.scrubber.error(failure.text) if failure else None,
-        )
-        if isinstance(outcome, Failure):
-            return Record(attempt.request, call)
-        answer = {
-            key: manner.scrubber.answer(value) if isinstance(value, str) else value
-            for key, value in outcome.value.model_dump(mode="json").items()
-        }
-        repair = "; ".join(filter(None, (attempt.re_ask_in_words(), outcome.repair))) or None
-        judgment = StoredJudgment(
-            manner.judge, task.request_hash, task.attempt_id, answer, repair, got.model, latency_ms
-        )
-        return Record(attempt.request, call, judgment)
