@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.cli.evaluation_json import estimate_of
+from judge_pipeline.tables.metric_words import AGREEMENT, METRICS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,34 +16,7 @@ if TYPE_CHECKING:
 Line = tuple[str, str, Mapping[str, Any]]
 """What a figure is called, who it is of, and its row, which has the estimate columns."""
 
-_METRICS = {
-    "roc_auc": "ROC-AUC",
-    "pr_auc": "PR-AUC",
-    "log_loss": "LogLoss",
-    "log_loss_n_clipped": "clipped by LogLoss",
-    "brier": "Brier",
-    "ece": "ECE, 15 bins",
-    "ece_equal_mass": "ECE, equal mass",
-    "ece_debiased": "ECE, debiased",
-    "mcc_val": "MCC on val",
-    "threshold": "threshold t*",
-    "threshold_plateau_low": "plateau of t* from",
-    "threshold_plateau_high": "plateau of t* to",
-    "mcc_test": "MCC on test at t*",
-    "mcc_test_reselected": "same, t* reselected",
-    "precision": "precision at t*",
-    "recall": "recall at t*",
-    "f1": "F1 at t*",
-    "balanced_accuracy": "balanced accuracy at t*",
-    "accept_rate": "accept rate at t*",
-}
-_AGREEMENT = {
-    "cohen": "Cohen's kappa",
-    "raw_agreement": "raw agreement",
-    "judge_mean_cohen": "mean kappa of the judge",
-    "mean_cohen": "mean Cohen's kappa",
-    "fleiss": "Fleiss' kappa",
-}
+_METRICS = {name: words.label for name, words in METRICS.items()}
 _COUNTS = ("log_loss_n_clipped",)
 
 
@@ -93,7 +67,7 @@ def _metrics(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
 def _decisions(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     agreement = tables["judge_agreement"]
     rows = agreement[agreement["rated"] == "decision"].to_dict("records")
-    return [(_AGREEMENT[row["statistic"]], _who(row), row) for row in rows]
+    return [(AGREEMENT[row["statistic"]], _who(row), row) for row in rows]
 
 
 SECTIONS: Sequence[Section] = (

@@ -1,15 +1,10 @@
-"""Reads estimates out of the metric tables, for figures and reports; and the figures' names in words.
-
-What a metric is called, which direction is better, and what chance level belongs beside it stands here once, so that
-figures and report cannot disagree.
-"""
+"""Reads estimates out of the metric tables, for figures and reports (what they are called: ``tables.metric_words``)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
@@ -17,52 +12,6 @@ from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.style import clean
 
 NO_REASON = "undefined; the table gives no reason"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricWords:
-    """How one figure of ``judge_metrics`` is shown.
-
-    Attributes:
-        label: its name for people.
-        better: whether higher or lower is better; ``neither`` where that question has no answer.
-        reference: the value that a judge without skill reaches, where it is a constant.
-        span: the range drawn on an axis; None where it follows from the data.
-    """
-
-    label: str
-    better: Literal["higher", "lower", "neither"]
-    reference: float | None = None
-    span: tuple[float, float] | None = None
-
-    @property
-    def arrow(self) -> str:
-        """The direction that is better, as the paper's tables mark it."""
-        return {"higher": "↑", "lower": "↓", "neither": ""}[self.better]
-
-
-METRICS: Mapping[str, MetricWords] = {
-    "roc_auc": MetricWords("ROC-AUC", "higher", 0.5, (0.0, 1.0)),
-    "pr_auc": MetricWords("PR-AUC", "higher", None, (0.0, 1.0)),
-    "log_loss": MetricWords("LogLoss", "lower"),
-    "brier": MetricWords("Brier score", "lower"),
-    "ece": MetricWords("ECE, 15 bins", "lower"),
-    "mcc_val": MetricWords("MCC on val", "higher", 0.0, (-1.0, 1.0)),
-    "threshold": MetricWords("Threshold t*", "neither"),
-    "mcc_test": MetricWords("MCC on test", "higher", 0.0, (-1.0, 1.0)),
-    "mcc_test_reselected": MetricWords("MCC on test, t* reselected", "higher", 0.0, (-1.0, 1.0)),
-    "precision": MetricWords("Precision", "higher", None, (0.0, 1.0)),
-    "recall": MetricWords("Recall", "higher", None, (0.0, 1.0)),
-    "f1": MetricWords("F1", "higher", None, (0.0, 1.0)),
-    "balanced_accuracy": MetricWords("Balanced accuracy", "higher", 0.5, (0.0, 1.0)),
-    "accept_rate": MetricWords("Accepted by the judge", "neither", None, (0.0, 1.0)),
-    "ece_equal_mass": MetricWords("ECE, bins of equal mass", "lower"),
-    "ece_debiased": MetricWords("ECE, debiased", "lower"),
-    "threshold_plateau_low": MetricWords("Plateau of t*, low", "neither"),
-    "threshold_plateau_high": MetricWords("Plateau of t*, high", "neither"),
-    "log_loss_n_clipped": MetricWords("Probabilities clipped in LogLoss", "neither"),
-}
-"""The figures of paper 1, Table IV, and those beside them, in the order in which they are shown."""
 
 
 def number(value: Any) -> float | None:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures import style
-from judge_pipeline.figures.estimates import METRICS, metrics_by_judge, n_in_words, said, value_words
+from judge_pipeline.figures.estimates import metrics_by_judge, n_in_words, said, value_words
+from judge_pipeline.tables.metric_words import METRICS
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -27,7 +28,7 @@ def forest_figure(
         metrics: ``judge_metrics``.
         references: for a metric, the value that a judge without skill reaches on these data, where it is no constant
             (PR-AUC: the accepted share).
-        names: the metrics to draw, in order; keys of ``estimates.METRICS``.
+        names: the metrics to draw, in order; keys of ``tables.metric_words.METRICS``.
     """
     title = "Figures of each judge with 95% intervals"
     estimates = metrics_by_judge(metrics)

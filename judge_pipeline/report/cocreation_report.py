@@ -7,7 +7,7 @@ from typing import Any
 
 from judge_pipeline.figures.agreement import cohen_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
-from judge_pipeline.figures.estimates import METRICS, accepted_share
+from judge_pipeline.figures.estimates import accepted_share
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.style import DrawnFigure
@@ -17,6 +17,7 @@ from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
 from judge_pipeline.report.page import render
 from judge_pipeline.report.view import View
+from judge_pipeline.tables.metric_words import METRICS
 
 TEMPLATE = "cocreation.html.j2"
 

@@ -11,8 +11,6 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import (
-    METRICS,
-    MetricWords,
     count,
     format_number,
     judge_agreement_means,
@@ -25,6 +23,7 @@ from judge_pipeline.figures.estimates import (
 )
 from judge_pipeline.report.inputs import JudgeKind, ReportProvenance
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View, counts_view
+from judge_pipeline.tables.metric_words import METRICS, MetricWords
 
 MAX_ROWS = 100
 """Rows of a long table that the page shows; the table itself keeps them all."""

@@ -15,7 +15,6 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import (
-    METRICS,
     count,
     format_interval,
     format_number,
@@ -26,6 +25,7 @@ from judge_pipeline.figures.estimates import (
 )
 from judge_pipeline.figures.style import clean
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
+from judge_pipeline.tables.metric_words import METRICS
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
