@@ -182,9 +182,8 @@ class Asking:
 
     async def _answer(self, task: Task) -> Failed | None:
         """Climb the ladder for one task; None where it is answered."""
-        manner, number = self._manner, 0
-        call, request = task.build()
-        attempt = Attempt(task, call, request)
+        manner, number = self._manner, len(task.earlier)
+        attempt = Attempt.begin(task, manner.repair_max_output_tokens)
         while True:
             tried = await self._try(attempt, number + 1)
             number += tried.was_asked

@@ -14,6 +14,21 @@ _RE_ASK_CHARS = 8000
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierTry:
+    """A try that was made before, in another asking.
+
+    Attributes:
+        failure: why it brought no answer.
+        text: the content that it brought, if any.
+        is_re_asked: whether the try after it carries its errors.
+    """
+
+    failure: Failure
+    text: str | None
+    is_re_asked: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One answer to get.
 
@@ -21,11 +36,13 @@ class Task:
         attempt_id: the attempt for which it is asked.
         request_hash: identity of the call.
         build: renders the call, and what the checkpoint keeps of it; called when its turn comes, to save memory.
+        earlier: tries that count as this task's own: the ladder goes on where they ended.
     """
 
     attempt_id: str
     request_hash: str
     build: Callable[[], tuple[Call, StoredRequest]]
+    earlier: tuple[EarlierTry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +81,19 @@ class Attempt:
     answer_limit: int | None = None
     re_asked_for: str | None = None
     last_reply: Reply | None = None
+
+    @classmethod
+    def begin(cls, task: Task, repair_max_output_tokens: int | None) -> Attempt:
+        """Where the task stands before its next try."""
+        call, request = task.build()
+        attempt = cls(task, call, request)
+        for tried in task.earlier:
+            attempt.last_reply = Reply(tried.text, None)
+            if tried.is_re_asked:
+                attempt.re_ask(tried.failure, repair_max_output_tokens)
+            elif tried.failure.failure_class == "truncated":
+                attempt.answer_limit = repair_max_output_tokens
+        return attempt
 
     def may_be_re_asked(self, failure: Failure) -> bool:
         """Once, where the model itself wrote what is wrong (and its provider did not mark it as a refusal)."""
