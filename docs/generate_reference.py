@@ -51,7 +51,7 @@ def configuration_page() -> str:
     for model in (settings.LitellmJudge, settings.EmbeddedJudge, settings.RecordedJudge, settings.BaselineJudge):
         parts.append(f"\n### backend: {_backend(model)}\n\n{_doc(model)}\n\n{_settings_table(model)}")
     parts.append("\n## Parts of a judge's settings\n")
-    for model in (settings.Scope, settings.Limits, settings.Price):
+    for model in (settings.Scope, settings.Limits, settings.Price, settings.Batch):
         parts.append(f"\n### {model.__name__.lower()}\n\n{_doc(model)}\n\n{_settings_table(model)}")
     parts.append(f"\n## providers\n\nBeside `judges`. {_doc(settings.Rates)}\n\n{_settings_table(settings.Rates)}")
     parts.append(

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
@@ -139,8 +139,13 @@ class Checkpoint:
             row = connection.execute(query).first()
         return None if row is None else StoredRequest(*row)
 
-    def record(self, records: Sequence[Record]) -> None:
-        """Commit the records in one transaction: requests once, calls appended, judgments upserted."""
+    def record(self, records: Sequence[Record], also: Callable[[sa.Connection], None] | None = None) -> None:
+        """Commit the records in one transaction: requests once, calls appended, judgments upserted.
+
+        Args:
+            records: what tries left.
+            also: called with the transaction before it is committed; what it raises undoes all of it.
+        """
         now = utc_now()
         requests = {r.request.request_hash: (*_REQUEST_VALUES(r.request), now) for r in records}
         calls = [_clean(_CALL_VALUES(r.call)) for r in records]
@@ -152,6 +157,14 @@ class Checkpoint:
             insert_rows(connection, of.requests, _REQUEST_COLUMNS, list(requests.values()))
             insert_rows(connection, of.calls, _CALL_COLUMNS, calls)
             insert_rows(connection, of.judgments, _JUDGMENT_COLUMNS, list(judgments.values()))
+            if also is not None:
+                also(connection)
+
+    def keep_requests(self, connection: sa.Connection, requests: Sequence[StoredRequest]) -> None:
+        """Keep the components of requests within a transaction, before there is a call of theirs."""
+        now = utc_now()
+        rows = {request.request_hash: (*_REQUEST_VALUES(request), now) for request in requests}
+        insert_rows(connection, _INSERTS[connection.dialect.name].requests, _REQUEST_COLUMNS, list(rows.values()))
 
     def close(self) -> None:
         """Close the connections; the store can be used again afterwards."""
@@ -168,6 +181,19 @@ class Checkpoint:
         with self._connect() as connection:
             for start in range(0, len(wanted), _CHUNK):
                 yield from connection.execute(chosen, {"hashes": wanted[start : start + _CHUNK]})
+
+    def reading(self) -> AbstractContextManager[sa.Connection]:
+        """A connection to read the store with, for modules that keep further tables in it.
+
+        Raises:
+            JudgingError: the store cannot be read.
+        """
+        return self._connect()
+
+    def writing(self) -> AbstractContextManager[sa.Connection]:
+        """A transaction, for modules that keep further tables in the store; committed when the block ends."""
+        transaction: AbstractContextManager[sa.Connection] = self._begin()
+        return transaction
 
     @contextmanager
     def _connect(self) -> Iterator[sa.Connection]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from judge_pipeline.settings.contest import ARCHIVE_FIELDS, TABLE_COLUMNS, ContestSettings, SplitRatios
 from judge_pipeline.settings.judges import (
     BaselineJudge,
+    Batch,
     Ceilings,
     EmbeddedJudge,
     JudgeSettings,
@@ -29,6 +30,7 @@ __all__ = [
     "SLUG",
     "TABLE_COLUMNS",
     "BaselineJudge",
+    "Batch",
     "Ceilings",
     "ContestSettings",
     "EmbeddedJudge",

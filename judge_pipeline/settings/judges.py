@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from judge_pipeline.settings.names import SettingsModel, check_slug
 from judge_pipeline.settings.yaml_file import SettingsError
@@ -51,6 +51,13 @@ class Price(SettingsModel):
         millions = tokens_in * self.input_usd_per_million_tokens + tokens_out * self.output_usd_per_million_tokens
         return millions / 1_000_000.0
 
+    def less(self, discount: float) -> Price:
+        """The price with a share of it taken off."""
+        return Price(
+            input_usd_per_million_tokens=self.input_usd_per_million_tokens * (1.0 - discount),
+            output_usd_per_million_tokens=self.output_usd_per_million_tokens * (1.0 - discount),
+        )
+
 
 class Limits(SettingsModel):
     """How hard a judge may be asked, and how often again."""
@@ -64,6 +71,31 @@ class Limits(SettingsModel):
     save_every: int = Field(
         default=1, ge=1, description="Calls that are written down together (SAVE_EVERY of Table III); a kill loses them"
     )
+
+
+class Batch(SettingsModel):
+    """How a judge is asked through its provider's batch interface; ``batch: true`` takes the defaults."""
+
+    completion_window: str = Field(
+        default="24h",
+        pattern=r"^[1-9]\d{0,3}[hd]$",
+        description="Time within which the provider answers, as it says it",
+    )
+    max_requests: int = Field(default=50_000, ge=1, le=50_000, description="Most requests in one batch")
+    max_megabytes: int = Field(default=100, ge=1, le=200, description="Largest input file, in millions of bytes")
+    discount: float = Field(default=0.5, ge=0, lt=1, description="Share of the price that a batch costs less")
+    re_ask: Literal["batch", "directly"] = Field(
+        default="batch", description="How what needs another try is asked: in a further batch, or at once at full price"
+    )
+
+    def completion_hours(self) -> float:
+        """The completion window, in hours."""
+        return float(self.completion_window[:-1]) * (24.0 if self.completion_window.endswith("d") else 1.0)
+
+
+def _batch_of_true(value: Any) -> Any:
+    """``true`` means the defaults, ``false`` none."""
+    return {} if value is True else None if value is False else value
 
 
 _NOT_PARAMETERS = {
@@ -96,6 +128,9 @@ class LitellmJudge(_Judge):
     )
     limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
     price: Price | None = Field(default=None, description="Price; null: litellm's table")
+    batch: Annotated[Batch | None, BeforeValidator(_batch_of_true)] = Field(
+        default=None, description="Ask by the provider's batch interface, cheaper and slower: true, or settings"
+    )
 
     @field_validator("base_url")
     @classmethod
@@ -125,6 +160,15 @@ class LitellmJudge(_Judge):
                     f"transport: direct speaks OpenAI's dialect only: write model as openai/NAME, where NAME is what "
                     f"the server calls it (not {self.model!r}), or use transport: litellm"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _batches_speak_one_dialect(self) -> LitellmJudge:
+        if self.batch is not None and not re.fullmatch(r"openai/.+", self.model):
+            raise ValueError(
+                f"batch speaks OpenAI's dialect only: write model as openai/NAME, with base_url for another provider "
+                f"that has the same interface (not {self.model!r}), or take batch away"
+            )
         return self
 
     def missing_key(self, environment: Mapping[str, str]) -> str | None:
