@@ -69,6 +69,16 @@ class DirectBackend:
 
     async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
         """One try; see ``AskedBackend.ask``."""
+        body, sent = self.body(call, further, max_output_tokens)
+        status, headers, content = await self._post(json.dumps(body).encode("ascii"))
+        if status != 200:
+            raise refused(status, headers, content)
+        return reply_of(content, headers.get("x-request-id") or headers.get("request-id"), self._price, sent)
+
+    def body(
+        self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The body that a try sends, and what ``Reply.sent`` says of it."""
         parameters = with_answer_limit(call.parameters, max_output_tokens)
         sends_schema = bool(call.send_schema)
         body = _flat(parameters) | {
@@ -77,25 +87,7 @@ class DirectBackend:
         }
         if sends_schema:
             body["response_format"] = response_format(call.schema)
-        status, headers, content = await self._post(json.dumps(body).encode("ascii"))
-        if status != 200:
-            raise _refused(status, headers, content)
-        whole = _object(content)
-        choice = _choice(whole)
-        message = choice["message"]
-        tokens_in, tokens_out, tokens_reasoning = _usage(whole.get("usage"))
-        return Reply(
-            text=message.get("content"),
-            finish_reason=_text(choice.get("finish_reason")),
-            refusal=_text(message.get("refusal")),
-            model=_text(whole.get("model")),
-            provider_request_id=headers.get("x-request-id") or headers.get("request-id") or _text(whole.get("id")),
-            tokens_in=tokens_in,
-            tokens_out=tokens_out,
-            tokens_reasoning=tokens_reasoning,
-            cost_usd=self._cost(tokens_in, tokens_out),
-            sent={"parameters": parameters, "dropped": {}, "schema": sends_schema},
-        )
+        return body, {"parameters": parameters, "dropped": {}, "schema": sends_schema}
 
     async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
         """Status, headers and body of the server's reply."""
@@ -110,10 +102,32 @@ class DirectBackend:
                 raise  # the caller's clock
             raise CallFailedError(Failure("infrastructure", f"{type(error).__name__}: {error}")) from None
 
-    def _cost(self, tokens_in: int | None, tokens_out: int | None) -> float | None:
-        if self._price is None or tokens_in is None or tokens_out is None:
-            return None
-        return self._price.cost_usd(tokens_in, tokens_out)
+
+def reply_of(content: bytes, request_id: str | None, price: Price | None, sent: Mapping[str, Any]) -> Reply:
+    """The reply that a chat completion's body (of status 200) holds, read strictly.
+
+    Raises:
+        CallFailedError: it is no chat completion, holds several different choices, or reports an error.
+    """
+    whole = _object(content)
+    choice = _choice(whole)
+    message = choice["message"]
+    tokens_in, tokens_out, tokens_reasoning = _usage(whole.get("usage"))
+    cost_usd = None
+    if price is not None and tokens_in is not None and tokens_out is not None:
+        cost_usd = price.cost_usd(tokens_in, tokens_out)
+    return Reply(
+        text=message.get("content"),
+        finish_reason=_text(choice.get("finish_reason")),
+        refusal=_text(message.get("refusal")),
+        model=_text(whole.get("model")),
+        provider_request_id=request_id or _text(whole.get("id")),
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        tokens_reasoning=tokens_reasoning,
+        cost_usd=cost_usd,
+        sent=sent,
+    )
 
 
 def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,8 +149,8 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
     return b"".join(pieces)
 
 
-def _refused(status: int, headers: Mapping[str, str], content: bytes) -> CallFailedError:
-    """The failure that a status other than 200 means."""
+def refused(status: int, headers: Mapping[str, str], content: bytes) -> CallFailedError:
+    """The failure that an answer of a status other than 200 means."""
     if 300 <= status < 400:
         words = (
             f"HTTP {status}: the server sends on to {headers.get('location', 'nowhere')!r}; set base_url to where it is"

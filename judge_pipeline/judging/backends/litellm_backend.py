@@ -91,19 +91,12 @@ class LitellmBackend:
         """One try; see ``AskedBackend.ask``."""
         from judge_pipeline.judging.backends.litellm_client import complete, request_id_of, usage_of
 
-        sendable = self._prepare(call)
-        parameters = with_answer_limit(sendable.kept, max_output_tokens)
-        arguments = parameters | {
-            "model": call.model,
-            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
-            "timeout": self._timeout_seconds,
-        }
+        arguments, sent = self._arguments(call, further, max_output_tokens)
+        arguments |= {"timeout": self._timeout_seconds}
         if call.base_url is not None:
             arguments["base_url"] = call.base_url
         if self._api_key is not None:
             arguments["api_key"] = self._api_key
-        if sendable.sends_schema:
-            arguments["response_format"] = response_format(call.schema)
         reply = await complete(**arguments)
         choice = reply.choices[0]
         tokens_in, tokens_out, tokens_reasoning = usage_of(reply)
@@ -117,8 +110,37 @@ class LitellmBackend:
             tokens_out=tokens_out,
             tokens_reasoning=tokens_reasoning,
             cost_usd=self._cost(reply, tokens_in, tokens_out),
-            sent={"parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema},
+            sent=sent,
         )
+
+    def body(
+        self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The body that a try would send to an OpenAI-style provider, and what ``Reply.sent`` would say of it.
+
+        Raises:
+            CallFailedError: litellm does not know the model's provider.
+        """
+        from judge_pipeline.judging.backends.litellm_client import openai_body
+
+        arguments, sent = self._arguments(call, further, max_output_tokens)
+        return openai_body(arguments), sent
+
+    def _arguments(
+        self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What litellm is given to ask the call, without where and by whom; and what ``Reply.sent`` says of it."""
+        sendable = self._prepare(call)
+        parameters = with_answer_limit(sendable.kept, max_output_tokens)
+        arguments = parameters | {
+            "model": call.model,
+            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
+        }
+        if sendable.sends_schema:
+            arguments["response_format"] = response_format(call.schema)
+        return arguments, {
+            "parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema
+        }  # fmt: skip
 
     def _prepare(self, call: Call) -> _Sendable:
         """What of the call can be sent to its model, found out once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -46,7 +47,7 @@ async def complete(**arguments: Any) -> Any:
     try:
         reply = await litellm.acompletion(**arguments, **_ALWAYS)
     except Exception as error:  # noqa: BLE001  whatever a provider's adapter raises is this try's failure
-        raise _failed(litellm, error) from None  # the original may quote the key
+        raise failed_call(error) from None  # the original may quote the key
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallFailedError(Failure("infrastructure", "the provider's reply holds no choices"))
@@ -59,7 +60,30 @@ async def complete(**arguments: Any) -> Any:
     return reply
 
 
-def _failed(litellm: Any, error: Exception) -> CallFailedError:
+def openai_body(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The body of the request that a chat completion with these arguments would be, for a provider of OpenAI's dialect.
+
+    litellm's own mapping of parameters and of messages, without its call.
+    """
+    litellm = load_litellm()
+    parameters = dict(arguments)
+    model, provider, _, _ = litellm.get_llm_provider(parameters.pop("model"))
+    messages = parameters.pop("messages")
+    mapped = litellm.get_optional_params(model=model, custom_llm_provider=provider, drop_params=False, **parameters)
+    config = litellm.utils.ProviderConfigManager.get_provider_chat_config(
+        model=model, provider=litellm.LlmProviders(provider)
+    )
+    body = config.transform_request(
+        model=model, messages=messages, optional_params=mapped, litellm_params={}, headers={}
+    )
+    further = body.pop("extra_body", None)
+    body = {name: value for name, value in body.items() if value is not None and name != "stream"}
+    return body | further if further else body
+
+
+def failed_call(error: Exception) -> CallFailedError:
+    """What an exception of litellm's means, with its class."""
+    litellm = load_litellm()
     text = f"{type(error).__name__}: {error}"
     if isinstance(error, litellm.ContextWindowExceededError):
         return CallFailedError(Failure("too_long", text))
