@@ -3,7 +3,8 @@
 A template is a Jinja2 file of parts, each opened by a line ``--- system ---``, ``--- user ---`` or
 ``--- question: NAME ---``. It is split into parts before it is rendered, so no judged text can open one. Judged text
 reaches a template only through two filters: ``data`` (a block between delimiters that the text cannot contain) and
-``inline`` (one line, JSON-quoted); printing it without one of them is an error.
+``inline`` (one line, JSON-quoted); printing it without one of them is an error. A template is handed ``SHOWN_FIELDS``
+and nothing else: what follows from labels, such as the split, cannot be printed.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from typing import Any
 import jinja2
 import jinja2.sandbox
 
-from judge_pipeline.judging.answer import clean_text
 from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.judged_text import MIN_DIGITS, JudgedText
 
 JUDGED_FIELDS = ("problem_id", "language", "source_code", "prompt_text", "problem_statement")
 """Fields of a judge request that hold text by participants or pages: data, never instructions."""
+
+SHOWN_FIELDS = (*JUDGED_FIELDS, "context", "source_chars_cut", "prompt_chars_cut")
+"""Fields of a judge request that a template can use: any other name in it is an error."""
 
 _PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+) ---[ \t]*$", re.MULTILINE)
 
@@ -100,48 +104,9 @@ def request_hash(call: Call) -> str:
     return sha256(canonical_json(call.components()))
 
 
-def delimiter(text: str, digits: int = 12) -> str:
-    """Hexadecimal digits that do not occur in the text, derived from the text alone."""
-    salt = 0
-    while True:
-        tag = sha256(f"{salt}:{text}")[:digits]
-        if tag not in text:
-            return tag
-        salt += 1
-
-
-def wrap(text: str, digits: int = 12) -> str:
-    """The text between two delimiter lines that it cannot contain, hence cannot close."""
-    tag = delimiter(text, digits)
-    return f"[data {tag}]\n{text}\n[end {tag}]"
-
-
-class JudgedText:
-    """Text by participants or pages: a template can test it for emptiness and print it through a filter, no more."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: str) -> None:
-        self._text = clean_text(text)
-
-    def __bool__(self) -> bool:
-        return bool(self._text)
-
-    def __str__(self) -> str:
-        raise JudgingError("judged text must be printed through the filter 'data' or 'inline'")
-
-    __repr__ = __str__
-
-    def wrapped(self, digits: int) -> str:
-        """The text between its delimiters."""
-        return wrap(self._text, digits)
-
-    def quoted(self) -> str:
-        """The text on one line, JSON-quoted."""
-        return json.dumps(self._text, ensure_ascii=False).replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
 def _data(value: Any, digits: int = 12) -> str:
+    if digits < MIN_DIGITS:
+        raise JudgingError(f"data({digits}): a delimiter of fewer than {MIN_DIGITS} digits could be guessed")
     return _judged(value).wrapped(digits)
 
 
@@ -229,10 +194,9 @@ class PromptTemplate:
         Raises:
             JudgingError: the template uses an unknown variable or prints judged text without a filter.
         """
-        variables = {
-            name: JudgedText(str(value)) if name in JUDGED_FIELDS and value is not None else value
-            for name, value in request.items()
-        }
+        variables: dict[str, Any] = {name: request[name] for name in SHOWN_FIELDS if name in request}
+        judged = {name: str(variables[name]) for name in JUDGED_FIELDS if variables.get(name) is not None}
+        variables |= dict(zip(judged, JudgedText.together(judged.values()), strict=True))
         try:
             return tuple(Message(role, part.render(variables)) for role, part in self.parts)
         except (jinja2.TemplateError, JudgingError) as error:

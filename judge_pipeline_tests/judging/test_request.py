@@ -14,15 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.request import (
-    Call,
-    Message,
-    PromptTemplate,
-    canonical_json,
-    delimiter,
-    request_hash,
-    wrap,
-)
+from judge_pipeline.judging.judged_text import delimiter, wrap
+from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
 
