@@ -24,6 +24,7 @@ from judge_pipeline.tables import (
     INGEST_QUARANTINE,
     JUDGE_AGREEMENT,
     JUDGE_COVERAGE,
+    JUDGE_CURVES,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
     JUDGE_REPEATS,
@@ -31,6 +32,7 @@ from judge_pipeline.tables import (
     PREDICTIONS,
     SPLIT_ASSIGNMENTS,
     SPLITS_LEDGER,
+    STRUGGLE_CURVES,
     TRAJECTORIES,
 )
 from judge_pipeline_tests.mini_contest import MiniContest
@@ -231,3 +233,21 @@ def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: 
     metrics, agreement = house.table(JUDGE_METRICS), house.table(JUDGE_AGREEMENT)
     assert (metrics["reason"].fillna("").str.contains(flag) == (metrics["judge"] == "sharp")).all()
     assert len(agreement) and agreement["reason"].fillna("").str.contains(flag).all(), "a panel of these two"
+    curves, struggle = house.table(JUDGE_CURVES), house.table(STRUGGLE_CURVES)
+    assert (curves["reason"].fillna("").str.contains(flag) == (curves["judge"] == "sharp")).all()
+    assert len(struggle) and struggle["reason"].fillna("").str.contains(flag).all()
+
+
+def test_a_damaged_table_of_one_judge_leaves_the_others_their_report(house: House) -> None:
+    assert house.through("sharp", "dull").error is None
+    house.store.path(JUDGE_OUTPUTS, "mini", "dull").write_bytes(b"PAR1 no more")
+    outcome = house.run(REPORT_CONTEST)
+    assert outcome.error is None, outcome.error
+    assert any("none_damaged" in line and "dull.parquet cannot be read" in line for line in outcome.failed_checks)
+    coverage = house.table(JUDGE_COVERAGE).set_index("judge")
+    assert (coverage.loc["dull", "status"], coverage.loc["sharp", "status"]) == ("damaged", "verified")
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp"}
+    assert "dull.parquet cannot be read" in report_path(house.workspace, "mini").read_text(encoding="utf-8")
+    assert house.run(JUDGE_CONTEST, "dull").error is None
+    assert house.run(REPORT_CONTEST).error is None
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull"}

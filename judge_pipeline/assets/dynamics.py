@@ -9,6 +9,7 @@ import dagster as dg
 from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
 from judge_pipeline.tables import (
     ATTEMPTS,
+    JUDGE_COVERAGE,
     PREDICTIONS,
     SPLIT_ASSIGNMENTS,
     STRUGGLE_CURVES,
@@ -38,13 +39,15 @@ def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) 
     return Made(rows, problems={"order_plausible": [warning] if warning else []})
 
 
-@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS), rooms=_ROOMS)
-def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, predictions: Any) -> Made:
-    """The mean is over the panel's judges that have answered for this contest."""
+@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS, JUDGE_COVERAGE), rooms=_ROOMS)
+def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, predictions: Any, judge_coverage: Any) -> Made:
+    """The mean is over the panel's judges that have answered for this contest; it is marked where one is unverified."""
+    from judge_pipeline.cocreation.coverage import flag_unverified
     from judge_pipeline.cocreation.trajectories import struggle_curves as build
 
     panel = context.resources.workspace.panel(predictions["judge"].unique())
-    return Made(build(attempts, predictions, panel), {"panel": ", ".join(panel) or "none"})
+    rows = build(attempts, predictions, panel)
+    return Made(flag_unverified(rows, judge_coverage, [panel] * len(rows)), {"panel": ", ".join(panel) or "none"})
 
 
 @table_asset(SUCCESS_AT_TURN, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)

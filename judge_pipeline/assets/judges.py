@@ -7,10 +7,10 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import (
     ATTEMPTS,
     JUDGE_AGREEMENT,
@@ -30,6 +30,7 @@ _EVALUATION = (
     "cocreation/agreement_figures.py",
     "cocreation/evaluation.py",
     "cocreation/judge_agreement.py",
+    "cocreation/judge_curves.py",
     "cocreation/judge_figures.py",
     "cocreation/judged_attempts.py",
     "statistics",
@@ -92,6 +93,7 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
         Check("none_stale", "No judge's table answers other requests than today's", warns=True),
+        Check("none_damaged", "Every judge's table can be read", warns=True),
     ),
 )
 def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
@@ -101,10 +103,16 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
 
     contest = contest_of(context)
     workspace: WorkspaceResource = context.resources.workspace
-    facts, outputs = workspace.judge_facts(contest), _outputs(context.resources.store, contest)
+    facts, outputs = workspace.judge_facts(contest), {}
+    damaged: dict[str, str] = {}
+    for judge in context.resources.store.parts(JUDGE_OUTPUTS, contest):
+        try:
+            outputs[judge] = context.resources.store.read(JUDGE_OUTPUTS, contest, judge)
+        except TableError as error:
+            damaged[judge] = str(error)
     with_table = [judge.name for judge in facts if judge.name in outputs]
     current = current_requests(workspace, contest, with_table, judge_requests, _labels(attempts, splits))
-    rows = build(facts, judge_requests, outputs, current)
+    rows = build(facts, judge_requests, outputs, current, damaged)
     counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
     stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
     return Made(
@@ -113,6 +121,7 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
         {
             "a_judge_is_verified": [] if counts.get("verified") else ["no judge's table is verified yet"],
             "none_stale": [f"{judge}: {reason}" for judge, reason in stale],
+            "none_damaged": [f"{judge}: {reason}" for judge, reason in damaged.items()],
         },
     )
 
@@ -131,7 +140,8 @@ def predictions(context: dg.AssetExecutionContext, attempts: Any, splits: Any, j
     from judge_pipeline.cocreation.predictions import unjoined
 
     names = usable(judge_coverage)
-    outputs = {j: t for j, t in _outputs(context.resources.store, contest_of(context)).items() if j in names}
+    contest = contest_of(context)
+    outputs = {judge: context.resources.store.read(JUDGE_OUTPUTS, contest, judge) for judge in names}
     rows = build(attempts, splits, outputs)
     return Made(rows, {"judges": ", ".join(names) or "none"}, {"joins_complete": unjoined(rows, outputs)})
 
@@ -197,25 +207,24 @@ def judge_agreement(context: dg.AssetExecutionContext, predictions: Any, judge_c
 @table_asset(
     JUDGE_CURVES,
     group=GROUP,
-    inputs=(PREDICTIONS,),
+    inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
 )
-def judge_curves(context: dg.AssetExecutionContext, predictions: Any) -> Made:
-    """The points behind the ROC, precision-recall and reliability figures."""
-    from judge_pipeline.cocreation.evaluation import judge_curves as build
+def judge_curves(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
+    """The points behind the ROC, precision-recall, reliability and threshold figures, with their bands."""
+    from judge_pipeline.cocreation.coverage import flag_unverified
+    from judge_pipeline.cocreation.judge_curves import judge_curves as build
 
-    return Made(build(predictions))
+    settings = context.resources.workspace.contest(contest_of(context))
+    rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples)
+    return Made(flag_unverified(rows, judge_coverage, [[judge] for judge in rows["judge"]]))
 
 
 def _labels(attempts: Any, splits: Any) -> Any:
     """The attempts with their split: what the baseline is fitted on, and nobody else sees."""
     groups = splits[["participant", "problem_id", "split"]]
     return attempts.merge(groups, on=["participant", "problem_id"], how="left")
-
-
-def _outputs(store: ParquetStore, contest: str) -> dict[str, Any]:
-    return {judge: store.read(JUDGE_OUTPUTS, contest, judge) for judge in store.parts(JUDGE_OUTPUTS, contest)}
 
 
 def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -49,8 +50,9 @@ def judge_coverage(
     requests: pd.DataFrame,
     outputs: Mapping[str, pd.DataFrame],
     current: Mapping[str, CurrentRequests],
+    damaged: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """One row for each judge: verified, unverified (accepted below full coverage), stale, or not judged.
+    """One row for each judge: verified, unverified (accepted below full coverage), stale, damaged, or not judged.
 
     A table is stale where it holds judgments of attempts that are no longer requested within the judge's scope, or
     answers to other calls than today's (a prompt, a model, the context, a recorded file, the baseline's training data
@@ -62,8 +64,16 @@ def judge_coverage(
         requests: table JUDGE_REQUESTS.
         outputs: judge -> the table JUDGE_OUTPUTS that its last successful materialization left.
         current: judge -> what it would be asked today, for each judge of ``judges`` that has a table.
+        damaged: judge -> why its stored table cannot be read; such a judge has no entry in ``outputs``, and the others
+            are measured without it.
     """
-    return JUDGE_COVERAGE.conform([_row(judge, requests, outputs.get(judge.name), current) for judge in judges])
+    rows = []
+    for judge in judges:
+        row = _row(judge, requests, outputs.get(judge.name), current)
+        if judge.name in damaged:
+            row |= {"status": "damaged", "reason": damaged[judge.name]}
+        rows.append(row)
+    return JUDGE_COVERAGE.conform(rows)
 
 
 def usable(coverage: pd.DataFrame) -> list[str]:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.cocreation.judge_agreement import judge_agreement
+from judge_pipeline.cocreation.judge_curves import judge_curves
 from judge_pipeline.cocreation.judge_figures import ON_VAL, WITHOUT_INTERVAL, JudgeFigures
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, PredictionError, check_predictions
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.statistics import calibration, discrimination
 from judge_pipeline.statistics.bootstrap import (
     N_RESAMPLES,
     Interval,
@@ -27,7 +27,7 @@ from judge_pipeline.statistics.bootstrap import (
     replicate,
 )
 from judge_pipeline.statistics.score_counts import FloatArray
-from judge_pipeline.tables import JUDGE_CURVES, JUDGE_METRICS
+from judge_pipeline.tables import JUDGE_METRICS
 
 __all__ = ["PredictionError", "check_predictions", "judge_agreement", "judge_curves", "judge_metrics"]
 
@@ -76,40 +76,6 @@ def judge_metrics(
             estimate = _judge_estimate(judge, metric, value, interval, contexts[split])
             rows.append({"judge": name, "metric": metric, "split": split, **estimate.to_row()})
     return JUDGE_METRICS.conform(rows)
-
-
-def judge_curves(predictions: pd.DataFrame, *, panel: Sequence[str] | None = None) -> pd.DataFrame:
-    """ROC and precision-recall curves and reliability bins on test (paper 1, Figures 2-3); ``judge_curves``.
-
-    A judge whose test split has one class only has no ROC and no PR curve; without test attempts it has no row.
-
-    Raises:
-        PredictionError: as for ``judge_metrics``.
-    """
-    judged = JudgedAttempts.of(predictions)
-    parts = [JUDGE_CURVES.empty()]
-    for name in judged.panel(panel):
-        counts = JudgeFigures.of(judged.splits["val"], judged.splits["test"], judged.judges.index(name)).test_counts
-        if not len(counts.scores):
-            continue
-        for curve, points in (
-            ("roc", discrimination.roc_curve_points(counts)),
-            ("pr", discrimination.pr_curve_points(counts)),
-        ):
-            if points is not None:
-                columns = {"x": points.x, "y": points.y, "threshold": points.threshold, "n": points.n}
-                parts.append(_curve(name, curve, columns))
-        bins = calibration.reliability_bins(counts)
-        columns = {"x": bins.mean_score, "y": bins.accepted_share, "n": bins.n}
-        parts.append(_curve(name, "reliability", {**columns, "ci95_low": bins.ci95_low, "ci95_high": bins.ci95_high}))
-    filled = [part for part in parts if len(part)]
-    return JUDGE_CURVES.conform(pd.concat(filled, ignore_index=True) if filled else parts[0])
-
-
-def _curve(judge: str, curve: str, columns: dict[str, FloatArray]) -> pd.DataFrame:
-    table = pd.DataFrame(columns).assign(judge=judge, curve=curve)
-    table["point"] = np.arange(1, len(table) + 1)
-    return JUDGE_CURVES.conform(table.reindex(columns=JUDGE_CURVES.column_names))
 
 
 def _judge_estimate(

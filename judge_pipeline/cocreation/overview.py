@@ -11,7 +11,8 @@ import pandas as pd
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.tables import CONTEST_OVERVIEW, SPLITS
 
-Line = tuple[str, str, Estimate]
+Line = tuple[str, str, Estimate, str]
+"""Statistic, label, the count, and what its ``n`` counts."""
 
 _KIND_LABELS = {
     "secret": "Keys and passwords",
@@ -33,9 +34,9 @@ def contest_overview(
 ) -> pd.DataFrame:
     """The contest's counts: the rows of Table I in its order, then what was undecided, incomplete or set aside.
 
-    A count's ``n`` is how many rows it was counted over (attempts, messages, trajectories, artifacts); accepted and
-    non-accepted attempts are counted over those with a label, the rest being ``n_left_out``. Averages are over
-    trajectories, and undefined where there are none.
+    A count's ``n`` is how many rows it was counted over, and ``counted_over`` says of what (attempts, messages, ...).
+    Accepted and non-accepted attempts are counted over those with a label, the rest being ``n_left_out``. Averages are
+    over trajectories, and undefined where there are none.
 
     Args:
         attempts: table ATTEMPTS.
@@ -58,29 +59,37 @@ def contest_overview(
         *_language_lines(attempts),
     ]
     return CONTEST_OVERVIEW.conform(
-        [{"statistic": statistic, "label": label, **estimate.to_row()} for statistic, label, estimate in lines]
+        [
+            {"statistic": statistic, "label": label, "counted_over": unit, **estimate.to_row()}
+            for statistic, label, estimate, unit in lines
+        ]
     )
 
 
 def _attempt_lines(attempts: pd.DataFrame, trajectories: pd.DataFrame, prompt_logs: pd.DataFrame) -> Iterator[Line]:
     n = len(attempts)
     undecided = int(attempts["y"].isna().sum())
-    yield "participants", "Participants", _count(attempts["participant"].nunique(), n)
-    yield "problems", "Problems", _count(attempts["problem_id"].nunique(), n)
-    yield "trajectories", "Participant-problem trajectories (u, p)", _count(len(trajectories), n)
-    yield "attempts", "Submission attempts (rows)", _count(n, n)
-    yield "prompt_logs", "Prompt logs", _count(prompt_logs["path"].nunique(), len(prompt_logs))
+    yield "participants", "Participants", _count(attempts["participant"].nunique(), n), "attempts"
+    yield "problems", "Problems", _count(attempts["problem_id"].nunique(), n), "attempts"
+    yield "trajectories", "Participant-problem trajectories (u, p)", _count(len(trajectories), n), "attempts"
+    yield "attempts", "Submission attempts (rows)", _count(n, n), "attempts"
+    yield "prompt_logs", "Prompt logs", _count(prompt_logs["path"].nunique(), len(prompt_logs)), "messages"
     prompts = int((prompt_logs["role"] == "user").sum())
-    yield "prompts", "Prompts in them", _count(prompts, len(prompt_logs))
+    yield "prompts", "Prompts in them", _count(prompts, len(prompt_logs)), "messages"
     for value, name, label in ((1, "accepted", "Accepted attempts"), (0, "non_accepted", "Non-accepted attempts")):
         labelled = int((attempts["y"] == value).sum())
-        yield name, label, Estimate(float(labelled), n - undecided, undecided)
+        yield name, label, Estimate(float(labelled), n - undecided, undecided), "attempts with a label"
 
 
 def _split_lines(splits: pd.DataFrame) -> Iterator[Line]:
     counts = Counter(splits["split"])
     for split in SPLITS:
-        yield f"trajectories_{split}", f"{split.capitalize()} trajectories", _count(counts[split], len(splits))
+        yield (
+            f"trajectories_{split}",
+            f"{split.capitalize()} trajectories",
+            _count(counts[split], len(splits)),
+            "trajectories",
+        )
 
 
 def _turn_lines(trajectories: pd.DataFrame) -> Iterator[Line]:
@@ -91,49 +100,59 @@ def _turn_lines(trajectories: pd.DataFrame) -> Iterator[Line]:
         ("max_turns", "Maximum attempts in a trajectory", turns.max()),
     ):
         defined = Estimate(float(value), len(turns)) if len(turns) else Estimate.undefined("no trajectories")
-        yield name, label, defined
+        yield name, label, defined, "trajectories"
     solved = int(trajectories["solved"].astype("boolean").fillna(False).sum())
-    yield "solved", "Solved trajectories", _count(solved, len(trajectories))
+    yield "solved", "Solved trajectories", _count(solved, len(trajectories)), "trajectories"
 
 
 def _incomplete_lines(attempts: pd.DataFrame, quarantine: pd.DataFrame, prompt_logs: pd.DataFrame) -> Iterator[Line]:
     n = len(attempts)
     pending = int((attempts["verdict"] == "PENDING").sum())
     unknown = int((attempts["verdict"] == "UNKNOWN").sum())
-    yield "undecided", "Attempts without a label", _count(int(attempts["y"].isna().sum()), n)
-    yield "pending", "Attempts still being judged", _count(pending, n)
-    yield "unknown_verdict", "Attempts whose verdict was not understood", _count(unknown, n)
+    yield "undecided", "Attempts without a label", _count(int(attempts["y"].isna().sum()), n), "attempts"
+    yield "pending", "Attempts still being judged", _count(pending, n), "attempts"
+    yield "unknown_verdict", "Attempts whose verdict was not understood", _count(unknown, n), "attempts"
     without_source = int(attempts["source_code"].isna().sum())
-    yield "without_source", "Attempts without source code (not judged)", _count(without_source, n)
+    yield "without_source", "Attempts without source code (not judged)", _count(without_source, n), "attempts"
     people = set(attempts["participant"])
     silent = len(people - set(prompt_logs["participant"]))
-    yield "participants_without_log", "Participants without any prompt log", _count(silent, len(people))
+    yield "participants_without_log", "Participants without any prompt log", _count(silent, len(people)), "participants"
     extra = len(set(prompt_logs["participant"]) - people)
-    yield "log_only_participants", "Participants with prompt logs but no attempts", _count(extra, len(people) + extra)
+    yield (
+        "log_only_participants",
+        "Participants with prompt logs but no attempts",
+        _count(extra, len(people) + extra),
+        "participants",
+    )
     for kind, label in (("submissions", "Submission artifacts set aside"), ("prompts", "Prompt logs set aside")):
         n_aside = int((quarantine["kind"] == kind).sum())
-        yield f"quarantined_{kind}", label, _count(n_aside, len(quarantine))
+        yield f"quarantined_{kind}", label, _count(n_aside, len(quarantine)), "places set aside"
 
 
 def _privacy_lines(redactions: pd.DataFrame | None, n_withdrawn: int) -> Iterator[Line]:
     if n_withdrawn:
-        yield "withdrawn", "Participants who withdrew and were left out", _count(n_withdrawn, n_withdrawn)
+        yield (
+            "withdrawn",
+            "Participants who withdrew and were left out",
+            _count(n_withdrawn, n_withdrawn),
+            "participants",
+        )
     for kind, rows in redactions.groupby("kind", sort=True) if redactions is not None else ():
         label = f"{_KIND_LABELS[str(kind)]} replaced before judges were asked"
         searched, reasons = int(rows["n_searched"].sum()), rows["reason"].dropna()
         if len(reasons):
-            yield f"redacted:{kind}", label, Estimate.undefined(str(reasons.iloc[0]))
+            yield f"redacted:{kind}", label, Estimate.undefined(str(reasons.iloc[0])), "texts"
         elif rows["n_replaced"].sum():
-            yield f"redacted:{kind}", label, _count(rows["n_replaced"].sum(), searched)
+            yield f"redacted:{kind}", label, _count(rows["n_replaced"].sum(), searched), "texts"
 
 
 def _language_lines(attempts: pd.DataFrame) -> Iterator[Line]:
     n = len(attempts)
     counts = Counter(name for name in attempts["language"] if isinstance(name, str))
-    yield "languages", "Programming languages, as the sites name them", _count(len(counts), n)
-    yield "without_language", "Attempts without a stated language", _count(n - sum(counts.values()), n)
+    yield "languages", "Programming languages, as the sites name them", _count(len(counts), n), "attempts"
+    yield "without_language", "Attempts without a stated language", _count(n - sum(counts.values()), n), "attempts"
     for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        yield f"language:{name}", f"Attempts in {name}", _count(count, n)
+        yield f"language:{name}", f"Attempts in {name}", _count(count, n), "attempts"
 
 
 def _count(value: Any, n: int) -> Estimate:

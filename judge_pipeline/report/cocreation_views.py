@@ -52,7 +52,7 @@ def overview(table: pd.DataFrame) -> View:
             [
                 Cell(row["label"]),
                 Cell(shown, marks=marks, numeric=True, undefined=value is None),
-                Cell(f"n = {estimate.n:,}", numeric=True),
+                Cell(f"{estimate.n:,} {row['counted_over']}", numeric=True),
             ]
         )
     return view

@@ -37,7 +37,12 @@ STRUGGLE_CURVES = Table(
         Column("p_mean", "float", "Mean p_ac over the panel; null where a panel judge did not judge it", True),
         Column("n_judges", "int", "Panel judges that judged it", low=0),
         Column("delta_p_mean", "float", "Change from the turn before; null at turn 1 or where either is null", True),
-        Column("reason", "string", "Why p_mean or its change is null", nullable=True),
+        Column(
+            "reason",
+            "string",
+            "Why p_mean or its change is null, or that it rests on an unverified judge",
+            nullable=True,
+        ),
     ),
     ("attempt_id",),
 )
@@ -72,6 +77,7 @@ CONTEST_OVERVIEW = Table(
     (
         Column("statistic", "string", "What is counted"),
         Column("label", "string", "The same in words for people"),
+        Column("counted_over", "string", "What n counts: attempts, messages, trajectories, ..."),
         *estimate_columns("The count or average"),
     ),
     ("statistic",),

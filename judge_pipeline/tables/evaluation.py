@@ -147,19 +147,27 @@ ACCEPTANCE_RATES = Table(
     ("judge", "method"),
 )
 
+CURVES = ("roc", "roc_band", "pr", "pr_band", "reliability", "mcc_val")
+
 JUDGE_CURVES = Table(
     "judge_curves",
-    "One point of one judge's ROC, precision-recall or reliability curve on test (paper 1, Figures 2-3).",
+    "One point of a curve of one judge: ROC, precision-recall, reliability on test, MCC on val over the threshold "
+    "(paper 1, Figures 2-3, eq. 19).",
     (
         JUDGE,
-        Column("curve", "string", "Which curve", allowed=("roc", "pr", "reliability")),
+        Column(
+            "curve", "string", "Which curve; roc_band and pr_band: the curve on a grid, with its band", allowed=CURVES
+        ),
         Column("point", "int", "Order along the curve, from 1", low=1),
-        Column("x", "float", "False positive rate, recall, or mean p_ac of the bin"),
-        Column("y", "float", "True positive rate, precision, or accepted share of the bin"),
-        Column("threshold", "float", "Threshold of the point; null on reliability curves and at end points", True),
+        Column("x", "float", "False positive rate, recall, mean p_ac of the bin, or threshold"),
+        Column("y", "float", "True positive rate, precision, accepted share of the bin, or MCC"),
+        Column("threshold", "float", "Threshold of the point; null on bands, bins and at end points", True),
         Column("n", "int", "Attempts behind the point", low=0),
-        Column("ci95_low", "float", "Lower end of the Wilson interval (reliability)", nullable=True),
-        Column("ci95_high", "float", "Upper end of the Wilson interval (reliability)", nullable=True),
+        Column(
+            "ci95_low", "float", "Lower end: Wilson's (reliability), pointwise bootstrap (bands, MCC)", nullable=True
+        ),
+        Column("ci95_high", "float", "Upper end of the same", nullable=True),
+        Column("reason", "string", "A warning: the judge is not verified, and why", nullable=True),
     ),
     ("judge", "curve", "point"),
 )

@@ -88,7 +88,12 @@ JUDGE_COVERAGE = Table(
         JUDGE,
         Column("backend", "string", "Backend that answers for it"),
         Column("in_panel", "bool", "Whether it belongs to the panel J of eq. 10, 22 and the agreement figures"),
-        Column("status", "string", "State of its table", allowed=("verified", "unverified", "stale", "not judged")),
+        Column(
+            "status",
+            "string",
+            "State of its table",
+            allowed=("verified", "unverified", "stale", "damaged", "not judged"),
+        ),
         Column("scope", "string", "Attempts it was asked for, in words"),
         Column("n_in_scope", "int", "Attempts in scope", low=0),
         Column("n_judged", "int", "Attempts with an accepted judgment", low=0),

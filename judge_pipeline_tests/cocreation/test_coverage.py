@@ -50,6 +50,15 @@ def test_only_the_scope_is_looked_at() -> None:
     assert (found["status"], found["n_in_scope"], found["n_judged"]) == ("verified", 1, 1)
 
 
+def test_a_table_that_cannot_be_read_stops_its_judge_only() -> None:
+    judges = [JudgeFacts(name, "litellm", True, "all", ("train", "val", "test")) for name in ("good", "broken")]
+    tables = {"good": outputs(a="1", b="2", c="3").assign(judge="good")}
+    coverage = judge_coverage(judges, REQUESTS, tables, {"good": NOW}, {"broken": "broken.parquet cannot be read"})
+    assert coverage["status"].tolist() == ["verified", "damaged"]
+    assert coverage["reason"].tolist() == [None, "broken.parquet cannot be read"]
+    assert usable(coverage) == ["good"]
+
+
 def test_a_figure_is_flagged_for_each_unverified_judge_that_it_rests_on() -> None:
     coverage = pd.DataFrame(
         {"judge": ["a", "b", "c"], "status": ["unverified", "verified", "unverified"], "reason": ["why", None, "so"]}

@@ -149,3 +149,6 @@ def test_an_empty_contest_has_counts_of_0_and_no_averages() -> None:
     assert overview.loc["attempts", "value"] == 0
     assert pd.isna(overview.loc["mean_turns", "value"])
     assert overview.loc["mean_turns", "reason"] == "no trajectories"
+    assert overview.loc["accepted", "counted_over"] == "attempts with a label"
+    assert overview.loc["prompts", "counted_over"] == "messages"
+    assert overview.loc["max_turns", "counted_over"] == "trajectories"

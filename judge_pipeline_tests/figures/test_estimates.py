@@ -37,7 +37,7 @@ def test_the_accepted_share_is_the_mean_label() -> None:
     rows = [
         {
             "judge": "j", "curve": "reliability", "point": k, "x": p[bins == b].mean(), "y": y[bins == b].mean(),
-            "threshold": None, "n": int((bins == b).sum()), "ci95_low": None, "ci95_high": None,
+            "threshold": None, "n": int((bins == b).sum()), "ci95_low": None, "ci95_high": None, "reason": None,
         }
         for k, b in enumerate(np.unique(bins), 1)
     ]  # fmt: skip

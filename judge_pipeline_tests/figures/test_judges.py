@@ -68,7 +68,7 @@ def test_precision_holds_back_to_the_next_lower_recall(recall: list[float], shap
     precision = [0.6, 0.8, 1.0] if recall[0] == 1 else [1.0, 0.8, 0.6]
     rows = [
         {"judge": "j", "curve": "pr", "point": k, "x": x, "y": y, "threshold": None, "n": 9, "ci95_low": None,
-         "ci95_high": None}
+         "ci95_high": None, "reason": None}
         for k, (x, y) in enumerate(zip(recall, precision, strict=True), 1)
     ]  # fmt: skip
     drawn = judges.pr_figure(tables.JUDGE_CURVES.conform(rows), tables.JUDGE_METRICS.empty())
@@ -119,7 +119,7 @@ def test_a_long_curve_is_thinned_with_its_ends_kept_and_says_so() -> None:
     n = 5000
     rows = pd.DataFrame(
         {"judge": "j", "curve": "roc", "point": range(1, n + 1), "x": np.linspace(0, 1, n), "y": np.linspace(0, 1, n),
-         "threshold": np.linspace(1, 0, n), "n": n, "ci95_low": None, "ci95_high": None}
+         "threshold": np.linspace(1, 0, n), "n": n, "ci95_low": None, "ci95_high": None, "reason": None}
     )  # fmt: skip
     drawn = judges.roc_figure(tables.JUDGE_CURVES.conform(rows), tables.JUDGE_METRICS.empty())
     (trace,) = traces(drawn, "j")

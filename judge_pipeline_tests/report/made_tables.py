@@ -116,7 +116,12 @@ def _overview(contest: Contest) -> pd.DataFrame:
         "attempts_per_trajectory_mean": ("Attempts a trajectory, mean", float(lengths.mean())),
     }
     rows = [
-        {"statistic": name, "label": label, **Estimate(float(value), len(attempts)).to_row()}
+        {
+            "statistic": name,
+            "label": label,
+            "counted_over": "attempts",
+            **Estimate(float(value), len(attempts)).to_row(),
+        }
         for name, (label, value) in counts.items()
     ]
     return tables.CONTEST_OVERVIEW.conform(rows)
@@ -239,7 +244,7 @@ def _curves(contest: Contest, judges: Sequence[str]) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for judge in judges:
         p = contest.p_ac[judge][contest.test]
-        base = {"judge": judge, "ci95_low": None, "ci95_high": None}
+        base = {"judge": judge, "ci95_low": None, "ci95_high": None, "reason": None}
         if len(set(y.tolist())) == 2:
             fpr, tpr, cuts = roc_curve(y, p, drop_intermediate=False)
             for k, (a, b, c) in enumerate(zip(fpr, tpr, cuts, strict=True), 1):
@@ -256,7 +261,7 @@ def _curves(contest: Contest, judges: Sequence[str]) -> pd.DataFrame:
             low, high = _wilson(share, n)
             rows.append(
                 {"judge": judge, "curve": "reliability", "point": k, "x": float(p[inside].mean()), "y": share,
-                 "threshold": None, "n": n, "ci95_low": low, "ci95_high": high}
+                 "threshold": None, "n": n, "ci95_low": low, "ci95_high": high, "reason": None}
             )  # fmt: skip
     return tables.JUDGE_CURVES.conform(rows)
 

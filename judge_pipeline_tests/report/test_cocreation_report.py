@@ -227,11 +227,14 @@ def test_no_verified_judge_still_tells_of_people() -> None:
 
 def test_the_papers_counts_are_shown(demo: CocreationReportInput) -> None:
     counts = {"participants": 15, "trajectories": 184, "attempts": 517, "mean": 2.81}
-    rows = [{"statistic": k, "label": k.title(), **Estimate(float(v), 517).to_row()} for k, v in counts.items()]
+    named = {"counted_over": "attempts"}
+    rows = [
+        {"statistic": k, "label": k.title(), **named, **Estimate(float(v), 517).to_row()} for k, v in counts.items()
+    ]
     document = parsed(replace(demo, contest_overview=tables.CONTEST_OVERVIEW.conform(rows)))
     shown = [" ".join(row.text(separator=" ").split()) for row in document.css("#table-overview tbody tr")]
-    assert shown[:2] == ["Participants 15 n = 517", "Trajectories 184 n = 517"]
-    assert shown[3] == "Mean 2.81 n = 517"
+    assert shown[:2] == ["Participants 15 517 attempts", "Trajectories 184 517 attempts"]
+    assert shown[3] == "Mean 2.81 517 attempts"
 
 
 def test_long_tables_are_cut_and_say_so(demo: CocreationReportInput) -> None:
