@@ -21,6 +21,7 @@ from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_REQUESTS
+from judge_pipeline_tests.judging.loopback_batches import LoopbackBatches
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
 
@@ -107,6 +108,7 @@ class Provider:
         self.behave: Callable[[Request, int], Behaviour] = lambda request, n: valid()
         self.peers: set[Any] = set()
         self.most_at_once = 0
+        self.batches = LoopbackBatches(self._answer_line)
         self._at_once = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -137,8 +139,9 @@ class Provider:
 
     async def _serve(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
-        app = web.Application()
+        app = web.Application(client_max_size=300_000_000)
         app.router.add_post("/v1/chat/completions", self._handle)
+        self.batches.add_to(app.router)
         runner = web.AppRunner(app, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -158,6 +161,13 @@ class Provider:
             return await self._respond(incoming, self.behave(request, len(self.requests) - 1))
         finally:
             self._at_once -= 1
+
+    def _answer_line(self, body: dict[str, Any], headers: dict[str, str]) -> tuple[int, bytes]:
+        """What a line of a batch is answered: as the same request by itself would be."""
+        request = Request(body, headers, time.monotonic())
+        self.requests.append(request)
+        behaviour = self.behave(request, len(self.requests) - 1)
+        return behaviour.status, behaviour.body
 
     async def _respond(self, incoming: web.Request, behaviour: Behaviour) -> web.StreamResponse:
         await asyncio.sleep(behaviour.delay)

@@ -92,7 +92,9 @@ def failed_call(error: Exception) -> CallFailedError:
     if isinstance(error, litellm.UnsupportedParamsError) or "LLM Provider NOT provided" in text:
         return CallFailedError(Failure("configuration", text))
     status = getattr(error, "status_code", None)
-    headers = getattr(error, "litellm_response_headers", None)
+    headers = getattr(error, "litellm_response_headers", None) or getattr(
+        getattr(error, "response", None), "headers", None
+    )
     body = getattr(error, "body", None)
     code = body.get("code") if isinstance(body, dict) else None
     return classify(
