@@ -18,13 +18,14 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import Checkpoint, utc_now
+from judge_pipeline.judging.checkpoint import Checkpoint, Record, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
 from judge_pipeline.judging.pace import Pace, Turn
-from judge_pipeline.judging.tries import Circumstances, read_reply, record_of, without_keys
+from judge_pipeline.judging.shared_window import SharedWindow
+from judge_pipeline.judging.tries import Circumstances, read_reply, rows_of, without_keys
 from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
 
@@ -78,6 +79,7 @@ class Manner:
         scrubber: blanks keys in whatever is kept.
         budget: sets money aside before each call; None where there is no ceiling, or calls cost nothing.
         pace: gives calls their turns at the provider; None where its rates are not limited.
+        window: calls that all judges of the provider may have under way; None where nobody else asks the model.
     """
 
     judge: str
@@ -90,6 +92,7 @@ class Manner:
     scrubber: Scrubber
     budget: Budget | None = None
     pace: Pace | None = None
+    window: SharedWindow | None = None
 
 
 class Asking:
@@ -125,7 +128,7 @@ class Asking:
             asyncio.CancelledError: cancelled; what was answered is kept, calls under way are written down as such.
         """
         self._total = len(tasks)
-        self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.timing)
+        self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.window)
         self._writer = Writer(self._checkpoint, self._manner.limits.save_every)
         self._waiting = deque(tasks)
         try:
@@ -211,7 +214,7 @@ class Asking:
         reserved = await self._set_aside(attempt)
         if self._stopped is not None:
             await self._give_back(reserved)
-            await self._in_flight.release()
+            self._in_flight.release()
             return Tried(self._stopped, was_asked=False)
         started, started_at = manner.timing.monotonic(), utc_now()
         outcome: Answer[BaseModel] | Failure = Failure("cancelled", "cancelled while the call was under way")
@@ -221,7 +224,7 @@ class Asking:
                 reply = without_keys(asked, manner.scrubber)
             self._got_replies = True
             outcome = read_reply(reply, manner.answer_model, manner.scrubber)
-            await self._in_flight.succeeded()
+            self._in_flight.succeeded()
         except TimeoutError:
             outcome = Failure("infrastructure", f"no answer within {manner.limits.timeout_seconds:g} s")
         except CallFailedError as error:
@@ -236,14 +239,15 @@ class Asking:
             latency_ms = max(0.0, (manner.timing.monotonic() - started) * 1000.0)
             by = Circumstances(manner.judge, manner.run_id, number, started_at, latency_ms)
             self._cost_usd += (reply and reply.cost_usd) or 0.0
-            written = self._writer.submit(record_of(attempt, by, reply, outcome, manner.scrubber))
+            rows = rows_of(attempt.asked(), by, reply, outcome, manner.scrubber)
+            written = self._writer.submit(Record(attempt.request, *rows))
             if isinstance(outcome, Failure):
                 self._stop_where_all_would_fail(outcome)
             try:
                 await self._saved(written)
             finally:
                 await self._settle(reserved, turn, reply, outcome)
-                await self._in_flight.release()
+                self._in_flight.release()
         if manner.limits.sleep_seconds:
             await manner.timing.sleep(manner.limits.sleep_seconds)
         attempt.last_reply = reply
@@ -269,7 +273,7 @@ class Asking:
         try:
             return await self._manner.pace.wait_for_turn(attempt.prompt_chars())
         except BaseException:  # cancelled meanwhile
-            await self._in_flight.release()
+            self._in_flight.release()
             raise
 
     async def _set_aside(self, attempt: Attempt) -> Reserved | None:
@@ -279,7 +283,7 @@ class Asking:
         try:
             found = await self._manner.budget.reserve(attempt.prompt_chars(), attempt.longest_answer())
         except BaseException:  # cancelled while it waited for others' calls to end
-            await self._in_flight.release()
+            self._in_flight.release()
             raise
         if isinstance(found, Failure):
             self._stopped = self._stopped or found

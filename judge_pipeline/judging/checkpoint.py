@@ -147,7 +147,7 @@ class Checkpoint:
             also: called with the transaction before it is committed; what it raises undoes all of it.
         """
         now = utc_now()
-        requests = {r.request.request_hash: (*_REQUEST_VALUES(r.request), now) for r in records}
+        requests = {q.request_hash: (*_REQUEST_VALUES(q), now) for q in (r.request for r in records) if q is not None}
         calls = [_clean(_CALL_VALUES(r.call)) for r in records]
         judgments = {
             (j.judge, j.request_hash): _judgment_row(j, now) for j in (r.judgment for r in records) if j is not None

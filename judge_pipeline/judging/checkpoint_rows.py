@@ -107,8 +107,9 @@ def _sum(a: Any, b: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What one try leaves: its call row, the request it asked, and the judgment if it brought one."""
+    """What one try leaves: its call row, the request it asked (None where it is kept already), and the judgment if it
+    brought one."""
 
-    request: StoredRequest
+    request: StoredRequest | None
     call: CallRow
     judgment: StoredJudgment | None = None

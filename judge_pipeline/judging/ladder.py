@@ -9,6 +9,7 @@ from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.checkpoint import StoredRequest
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.request import Call, Message
+from judge_pipeline.judging.tries import Asked
 
 _RE_ASK_CHARS = 8000
 
@@ -97,12 +98,11 @@ class Attempt:
 
     def may_be_re_asked(self, failure: Failure) -> bool:
         """Once, where the model itself wrote what is wrong (and its provider did not mark it as a refusal)."""
-        reply = self.last_reply
-        if self.re_asked_for is not None or reply is None or not reply.text:
-            return False
-        return failure.failure_class == "invalid" or (
-            failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
-        )
+        return may_be_re_asked(self.last_reply, failure, was_re_asked=self.re_asked_for is not None)
+
+    def asked(self) -> Asked:
+        """What the next try asks."""
+        return Asked(self.task.request_hash, self.task.attempt_id, self.call.repeat, self.re_asked_for)
 
     def prompt_chars(self) -> int:
         """Characters of the next try's messages."""
@@ -112,10 +112,6 @@ class Attempt:
         """The most tokens that the next answer may have; None where nothing limits it."""
         limits = (self.answer_limit, *(self.call.parameters.get(n) for n in ("max_tokens", "max_completion_tokens")))
         return next((limit for limit in limits if isinstance(limit, int)), None)
-
-    def re_ask_in_words(self) -> str | None:
-        """For the judgment's row: that it was asked again, and why."""
-        return None if self.re_asked_for is None else f"asked again ({self.re_asked_for[:200]})"
 
     def re_ask(self, failure: Failure, answer_limit: int | None) -> None:
         """Make the next try carry the wrong answer and what is wrong with it."""
@@ -130,3 +126,12 @@ class Attempt:
                 "for and nothing else.",
             ),
         )
+
+
+def may_be_re_asked(reply: Reply | None, failure: Failure, *, was_re_asked: bool) -> bool:
+    """Once, where the model itself wrote what is wrong (and its provider did not mark it as a refusal)."""
+    if was_re_asked or reply is None or not reply.text:
+        return False
+    return failure.failure_class == "invalid" or (
+        failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
+    )

@@ -10,12 +10,28 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer, parse_answer
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import CallRow, Record, StoredJudgment
+from judge_pipeline.judging.checkpoint import CallRow, StoredJudgment
 from judge_pipeline.judging.failures import Failure
-from judge_pipeline.judging.ladder import Attempt
 from judge_pipeline.judging.request import canonical_json
 
 _REPLY_TEXTS = ("text", "finish_reason", "refusal", "model", "provider_request_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a try asked.
+
+    Attributes:
+        request_hash: identity of the call.
+        attempt_id: the attempt for which it was asked.
+        repeat_index: from 0.
+        re_ask: the validation errors that it carried; None where it was no re-ask.
+    """
+
+    request_hash: str
+    attempt_id: str
+    repeat_index: int
+    re_ask: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +71,22 @@ def read_reply(reply: Reply, answer_model: type[BaseModel], scrubber: Scrubber) 
     return outcome
 
 
-def record_of(
-    attempt: Attempt,
+def rows_of(
+    asked: Asked,
     circumstances: Circumstances,
     reply: Reply | None,
     outcome: Answer[BaseModel] | Failure,
     scrubber: Scrubber,
-) -> Record:
-    """The try as the checkpoint keeps it, with the judgment where it brought one."""
-    by, task = circumstances, attempt.task
+) -> tuple[CallRow, StoredJudgment | None]:
+    """The try as the checkpoint keeps it, and the judgment where it brought one."""
+    by = circumstances
     failure = outcome if isinstance(outcome, Failure) else None
     got = reply or Reply(None, None)
     call = CallRow(
         judge=by.judge,
-        request_hash=task.request_hash,
-        attempt_id=task.attempt_id,
-        repeat_index=attempt.call.repeat,
+        request_hash=asked.request_hash,
+        attempt_id=asked.attempt_id,
+        repeat_index=asked.repeat_index,
         run_id=by.run_id,
         try_number=by.number,
         started_at=by.started_at,
@@ -83,17 +99,18 @@ def record_of(
         model=got.model,
         provider_request_id=got.provider_request_id,
         sent=canonical_json(got.sent) if got.sent else None,
-        re_ask=attempt.re_asked_for,
+        re_ask=asked.re_ask,
         raw_text=got.text if got.text is not None else got.refusal,
         error_class=failure.failure_class if failure else None,
         error_text=scrubber.error(failure.text) if failure else None,
     )
     if isinstance(outcome, Failure):
-        return Record(attempt.request, call)
+        return call, None
     answer = {
         key: scrubber.answer(value) if isinstance(value, str) else value
         for key, value in outcome.value.model_dump(mode="json").items()
     }
-    repair = "; ".join(filter(None, (attempt.re_ask_in_words(), outcome.repair))) or None
-    judgment = StoredJudgment(by.judge, task.request_hash, task.attempt_id, answer, repair, got.model, by.latency_ms)
-    return Record(attempt.request, call, judgment)
+    again = None if asked.re_ask is None else f"asked again ({asked.re_ask[:200]})"
+    repair = "; ".join(filter(None, (again, outcome.repair))) or None
+    judgment = StoredJudgment(by.judge, asked.request_hash, asked.attempt_id, answer, repair, got.model, by.latency_ms)
+    return call, judgment
