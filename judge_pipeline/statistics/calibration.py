@@ -63,6 +63,11 @@ def equal_width_bin(scores: FloatArray, n_bins: int = N_BINS) -> IntArray:
     return np.maximum(np.searchsorted(bin_edges(n_bins), scores, side="left") - 1, 0).astype(np.int64)
 
 
+def bin_starts(scores: FloatArray, n_bins: int = N_BINS) -> IntArray:
+    """Where in ascending ``scores`` each equal-width bin begins that holds any of them; shape (bins,)."""
+    return np.flatnonzero(np.diff(equal_width_bin(scores, n_bins), prepend=-1)).astype(np.int64)
+
+
 def ece(counts: ScoreCounts, n_bins: int = N_BINS) -> FloatArray:
     """ECE (paper 1, eq. 17) over equal-width bins (lo, hi], the first closed on both sides. NaN without weight."""
     return _plug_in(_equal_width_sums(counts, n_bins), counts.n)
@@ -129,8 +134,7 @@ def _plug_in(sums: BinSums, n: FloatArray) -> FloatArray:
 
 def _equal_width_sums(counts: ScoreCounts, n_bins: int) -> BinSums:
     """Sums over the bins in which some score lies; scores ascend, so each bin is one run of columns."""
-    starts = np.flatnonzero(np.diff(equal_width_bin(counts.scores, n_bins), prepend=-1))
-    edges = np.append(starts, len(counts.scores))
+    edges = np.append(bin_starts(counts.scores, n_bins), len(counts.scores))
     return BinSums(
         n=np.diff(counts.weight_below[:, edges], axis=1),
         accepted=np.diff(counts.accepted_below[:, edges], axis=1),
