@@ -21,7 +21,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.answer import clean_text
-from judge_pipeline.judging.checkpoint_opening import open_store, unusable
+from judge_pipeline.judging.checkpoint_opening import open_store, parsed_url, seconds_ahead, unusable
 from judge_pipeline.judging.checkpoint_rows import CallRow, Record, Spent, StoredJudgment, StoredRequest
 from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, PROVIDER_TURNS, REQUESTS
 from judge_pipeline.judging.failures import FailureClass
@@ -31,14 +31,18 @@ __all__ = ["CallRow", "Checkpoint", "Record", "Spent", "StoredJudgment", "Stored
 
 _CHUNK = 5000
 
+_ONE_WRITER = sa.select(sa.func.pg_advisory_xact_lock(7_218_903_115))
+"""Lets transactions that append calls follow each other; SQLite has one writer anyhow."""
+
 
 class Checkpoint:
-    """The store at a SQLAlchemy URL. Threads and processes on one host may share it."""
+    """The store at a database URL. Threads and processes of a host may share it; where it is PostgreSQL, hosts, too."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self._lock = threading.Lock()
         self._engine: sa.Engine | None = None
+        self._ahead = 0.0
 
     def answered(self, judge: str, request_hashes: Iterable[str]) -> dict[str, StoredJudgment]:
         """The judge's stored judgments among the hashes, by hash (each lookup is by primary key)."""
@@ -107,10 +111,11 @@ class Checkpoint:
         """
         turns = PROVIDER_TURNS.c
         with self._begin() as connection:
+            now += self._ahead  # machines that share a store take their turns by its clock
             insert = _insert(connection.dialect.name)(PROVIDER_TURNS).values(provider=provider, free_at=now + seconds)
             start = sa.case((turns.free_at > now, turns.free_at), else_=now)
             taken = insert.on_conflict_do_update(index_elements=["provider"], set_={"free_at": start + seconds})
-            return float(connection.execute(taken.returning(turns.free_at)).scalar_one()) - seconds
+            return float(connection.execute(taken.returning(turns.free_at)).scalar_one()) - seconds - self._ahead
 
     def move_turns(self, provider: str, seconds: float) -> None:
         """Move the provider's next turn by so many seconds, later or earlier."""
@@ -153,6 +158,9 @@ class Checkpoint:
             (j.judge, j.request_hash): _judgment_row(j, now) for j in (r.judgment for r in records) if j is not None
         }
         with self._begin() as connection:
+            if connection.dialect.name == "postgresql":
+                # Numbers of calls are seen in their order, so that whoever reads on from one misses none (``costs``).
+                connection.execute(_ONE_WRITER)
             of = _INSERTS[connection.dialect.name]
             insert_rows(connection, of.requests, _REQUEST_COLUMNS, list(requests.values()))
             insert_rows(connection, of.calls, _CALL_COLUMNS, calls)
@@ -200,16 +208,23 @@ class Checkpoint:
         try:
             with self._opened().connect() as connection:
                 yield connection
-        except sa.exc.DatabaseError as error:
-            raise unusable(sa.make_url(self.url), "read", error) from error
+        except sa.exc.DBAPIError as error:
+            raise unusable(parsed_url(self.url), "read", error) from error
 
-    def _begin(self) -> Any:
-        return self._opened().begin()
+    @contextmanager
+    def _begin(self) -> Iterator[sa.Connection]:
+        try:
+            with self._opened().begin() as connection:
+                yield connection
+        except sa.exc.DBAPIError as error:
+            raise unusable(parsed_url(self.url), "written", error) from error
 
     def _opened(self) -> sa.Engine:
         with self._lock:
             if self._engine is None:
-                self._engine = open_store(self.url)
+                engine = open_store(self.url)
+                self._ahead = seconds_ahead(engine)
+                self._engine = engine
             return self._engine
 
 

@@ -1,7 +1,8 @@
-"""Opens the checkpoint's store: SQLite (WAL) or PostgreSQL, by URL."""
+"""Opens the checkpoint's store: SQLite (WAL) or PostgreSQL, by URL. No message shows a password that the URL holds."""
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,49 +14,145 @@ from judge_pipeline.judging.failures import JudgingError
 BUSY_TIMEOUT_SECONDS = 60.0
 """How long a process waits for another that is writing to the same SQLite file."""
 
+_CONNECT_TIMEOUT_SECONDS = 15
+_MAKING_TABLES = 7_218_903_114
+"""Key of the advisory lock under which PostgreSQL's tables are made: two CREATE IF NOT EXISTS at once can collide."""
+
+_EXAMPLE = "postgresql://user:password@host/database, or sqlite:////path/checkpoint.sqlite"
+_POSTGRESQL = ("postgresql", "postgres")
+
+
+def parsed_url(url: str) -> sa.URL:
+    """The URL with its driver: plain ``postgresql://`` is spoken through psycopg 3.
+
+    Raises:
+        JudgingError: it is no URL, or names another database than SQLite or PostgreSQL.
+    """
+    try:
+        parsed = sa.make_url(url)
+    except (sa.exc.ArgumentError, ValueError):  # whose text may quote the URL
+        raise JudgingError(f"the checkpoint's URL is not a database URL; write {_EXAMPLE}") from None
+    if parsed.drivername in _POSTGRESQL:
+        parsed = parsed.set(drivername="postgresql+psycopg")
+    if parsed.get_backend_name() not in ("sqlite", "postgresql"):
+        raise JudgingError(
+            f"the checkpoint must be SQLite or PostgreSQL, not {parsed.get_backend_name()!r}; write {_EXAMPLE}"
+        )
+    return parsed
+
+
+def is_postgresql(url: str) -> bool:
+    """Whether the URL names a PostgreSQL database."""
+    return parsed_url(url).get_backend_name() == "postgresql"
+
+
+def make_engine(url: str) -> sa.Engine:
+    """The engine of the store; nothing is connected or made yet.
+
+    Raises:
+        JudgingError: as :func:`parsed_url`; or the database's driver is not installed.
+    """
+    parsed = parsed_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        return sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_SECONDS})
+    waits = {} if "connect_timeout" in parsed.query else {"connect_timeout": _CONNECT_TIMEOUT_SECONDS}
+    try:
+        # Asked before each use: a run that has waited for an hour may find its connection gone.
+        return sa.create_engine(parsed, connect_args=waits, pool_pre_ping=True)
+    except (ModuleNotFoundError, sa.exc.NoSuchModuleError):
+        raise JudgingError(
+            f"the checkpoint is PostgreSQL, and its driver ({parsed.drivername}) is not installed: "
+            "pip install 'judge-pipeline[postgresql]', and begin the URL with postgresql://"
+        ) from None
+
 
 def open_store(url: str) -> sa.Engine:
     """The engine of the store at the URL, its tables and indexes made where they are missing.
 
     Raises:
-        JudgingError: the URL is none, or names another database than SQLite or PostgreSQL; the file's folder cannot be
-            made; the database cannot be opened.
+        JudgingError: as :func:`make_engine`; the file's folder cannot be made; the database cannot be opened.
     """
-    try:
-        parsed = sa.make_url(url)
-    except sa.exc.ArgumentError as error:
-        raise JudgingError(f"the checkpoint's URL is not a database URL ({error})") from None
-    backend = parsed.get_backend_name()
-    if backend not in ("sqlite", "postgresql"):
-        raise JudgingError(f"the checkpoint must be SQLite or PostgreSQL, not {backend!r}")
-    if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        folder = Path(str(parsed.database)).parent
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise JudgingError(f"the checkpoint's folder {folder} cannot be made: {error.strerror}") from None
-    options = {"timeout": BUSY_TIMEOUT_SECONDS} if backend == "sqlite" else {}
-    engine = sa.create_engine(parsed, connect_args=options)
-    if backend == "sqlite":
+    engine = make_engine(url)
+    if engine.dialect.name == "sqlite":
+        _make_folder(engine.url)
         sa.event.listen(engine, "connect", _set_up_sqlite)
     try:
-        with engine.begin() as connection:
-            for table in METADATA.sorted_tables:
-                connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
-                for index in table.indexes:
-                    connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
+        _make_tables(engine)
     except sa.exc.DBAPIError as error:
         engine.dispose()
-        raise unusable(parsed, "opened", error) from error
+        raise unusable(engine.url, "opened", error) from error
     return engine
 
 
+def seconds_ahead(engine: sa.Engine) -> float:
+    """By how much the store's clock is ahead of this machine's: 0 for a file, which has none.
+
+    Machines that share a store go by its clock, so that none waits longer, or less long, since its own is wrong.
+
+    Raises:
+        JudgingError: the store cannot be read.
+    """
+    if engine.dialect.name == "sqlite":
+        return 0.0
+    try:
+        with engine.connect() as connection:
+            before = time.time()
+            theirs = connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
+            return float(theirs) - (before + time.time()) / 2.0
+    except sa.exc.DBAPIError as error:
+        raise unusable(engine.url, "read", error) from error
+
+
 def unusable(url: sa.URL, what: str, error: sa.exc.DBAPIError) -> JudgingError:
-    """That the store cannot be opened or read (``what``), why, and what to do; without the URL's password."""
-    return JudgingError(
-        f"the checkpoint {url.render_as_string(hide_password=True)} cannot be {what}: {error.orig}. Restore it from a "
-        "backup, or move it away to ask everything anew"
-    )
+    """That the store cannot be opened, read or written (``what``), why, and what to do."""
+    if url.get_backend_name() != "sqlite":
+        remedy = "See whether its server runs and lets this user in, and what JUDGE_PIPELINE_CHECKPOINT_URL says"
+    elif what == "written":
+        remedy = "See whether its disk has room and this user may write there, and run again"
+    else:
+        remedy = "Restore it from a backup, or move it away to ask everything anew"
+    said = " ".join(_without_secrets(url, str(error.orig)).split())
+    return JudgingError(f"the checkpoint {_shown(url)} cannot be {what}: {said}. {remedy}")
+
+
+def _shown(url: sa.URL) -> str:
+    """The URL without its password and without its query, which may hold one, too."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def _without_secrets(url: sa.URL, text: str) -> str:
+    in_query = [value for values in url.query.values() for value in ([values] if isinstance(values, str) else values)]
+    for secret in filter(None, (url.password, *in_query)):
+        text = text.replace(str(secret), "***")
+    return text
+
+
+def _make_folder(url: sa.URL) -> None:
+    if url.database in (None, "", ":memory:"):
+        return
+    folder = Path(str(url.database)).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise JudgingError(f"the checkpoint's folder {folder} cannot be made: {error.strerror}") from None
+
+
+def _make_tables(engine: sa.Engine) -> None:
+    with engine.begin() as connection:
+        if engine.dialect.name == "postgresql":
+            if _all_there(connection):
+                return  # whoever may only read and write need not be allowed to make tables
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
+        for table in METADATA.sorted_tables:
+            connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
+            for index in table.indexes:
+                connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
+
+
+def _all_there(connection: sa.Connection) -> bool:
+    wanted = set(METADATA.tables) | {str(i.name) for table in METADATA.tables.values() for i in table.indexes}
+    visible = sa.text("SELECT relname FROM pg_class WHERE relname = ANY(:names) AND pg_table_is_visible(oid)")
+    return wanted <= set(connection.execute(visible, {"names": sorted(wanted)}).scalars())
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
+from judge_pipeline.judging.shared_window import SharedWindow, window_of
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, Ceilings, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
@@ -259,6 +261,17 @@ def _pace(settings: AskedSettings, checkpoint: Checkpoint, context: JudgingConte
     return Pace(checkpoint, provider, context.providers[provider], context.timing)
 
 
+def _window(
+    settings: AskedSettings, checkpoint: Checkpoint, context: JudgingContext
+) -> AbstractAsyncContextManager[SharedWindow | None]:
+    """The calls that all who ask the judge's provider may have under way; None for a model in this process."""
+    if not isinstance(settings, LitellmJudge):
+        return nullcontext()
+    provider = provider_of(settings)
+    most = context.providers.get(provider, Rates()).max_in_flight
+    return window_of(checkpoint.url, provider, most or settings.limits.max_in_flight)
+
+
 def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tuple[str, ...]:
     """Further repeats do not decide on the table (eq. 9 counts judgments), but what is missing of them is said."""
     missing = [failed[hash_] for hash_ in failed if prepared.repeat_of[hash_] > 0]
@@ -309,7 +322,11 @@ def _ask(
         if context.progress is not None:
             context.progress(progress.done, progress.total, progress.failed, progress.cost_usd)
 
-    return run_interruptibly(lambda report: Asking(manner, backend, checkpoint, report).run(tasks), show)
+    async def ask(report: Callable[[Progress], None]) -> dict[str, Failed]:
+        async with _window(settings, checkpoint, context) as window:
+            return await Asking(replace(manner, window=window), backend, checkpoint, report).run(tasks)
+
+    return run_interruptibly(ask, show)
 
 
 def _answered_rows(

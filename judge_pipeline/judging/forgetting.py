@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_opening import BUSY_TIMEOUT_SECONDS
+from judge_pipeline.judging.checkpoint_opening import make_engine, unusable
 from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, REQUESTS
 
 _CHUNK = 2000
@@ -82,21 +82,30 @@ def _forget_rows(
 
 @contextmanager
 def _store(url: str) -> Iterator[sa.Connection | None]:
-    """A connection in a transaction; None where there is no checkpoint yet."""
-    parsed = sa.make_url(url)
-    sqlite = parsed.get_backend_name() == "sqlite"
-    if sqlite and not Path(str(parsed.database)).is_file():
+    """A connection in a transaction; None where there is no checkpoint yet.
+
+    Raises:
+        JudgingError: the store cannot be used.
+    """
+    engine = make_engine(url)
+    if not _is_there(engine.url):
         yield None
         return
-    engine = sa.create_engine(parsed, connect_args={"timeout": BUSY_TIMEOUT_SECONDS} if sqlite else {})
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _overwrite_what_is_deleted)
     try:
-        if sqlite:
-            sa.event.listen(engine, "connect", _overwrite_what_is_deleted)
         with engine.connect() as connection:
             has_all = all(sa.inspect(connection).has_table(table.name) for table in (JUDGMENTS, CALLS, REQUESTS))
             yield connection if has_all else None
+    except sa.exc.DBAPIError as error:
+        raise unusable(engine.url, "read", error) from error
     finally:
         engine.dispose()
+
+
+def _is_there(url: sa.URL) -> bool:
+    """False where the store is a SQLite file that was never made."""
+    return url.get_backend_name() != "sqlite" or Path(str(url.database)).is_file()
 
 
 def _overwrite_what_is_deleted(connection: Any, _record: Any) -> None:
@@ -104,15 +113,22 @@ def _overwrite_what_is_deleted(connection: Any, _record: Any) -> None:
 
 
 def _clean_pages(url: str) -> None:
-    """No deleted row stays in SQLite's free pages or its write-ahead log; other stores vacuum by themselves."""
-    import sqlite3
-    from contextlib import closing
-
-    parsed = sa.make_url(url)
-    if parsed.get_backend_name() == "sqlite" and Path(str(parsed.database)).is_file():
-        with closing(sqlite3.connect(str(parsed.database), timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)) as file:
-            for statement in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                file.execute(statement)
+    """No deleted row stays in the store's free pages, or in SQLite's write-ahead log."""
+    engine = make_engine(url)
+    if not _is_there(engine.url):
+        return
+    if engine.dialect.name == "sqlite":
+        statements = ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"]
+    else:  # only FULL writes the files anew; a plain one leaves old rows' bytes where the next ones will come
+        statements = [f"VACUUM (FULL) {table.name}" for table in (JUDGMENTS, CALLS, REQUESTS)]
+    try:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            for statement in statements:
+                connection.exec_driver_sql(statement)
+    except sa.exc.DBAPIError as error:
+        raise unusable(engine.url, "cleaned of deleted rows", error) from error
+    finally:
+        engine.dispose()
 
 
 def _chunks(values: Sequence[str]) -> Iterator[Sequence[str]]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from judge_pipeline.settings import Limits
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.shared_window import SharedWindow
 
 LONGEST_RETRY_AFTER_SECONDS = 900.0
 """A longer wait than this is not sat out: a 429 that asks for it is a spent quota, and any other failure is final."""
@@ -44,61 +49,73 @@ def wait_before_try(limits: Limits, failed_tries: int, retry_after_seconds: floa
 
 
 class InFlight:
-    """How many calls may be under way at once: additive increase, multiplicative decrease.
+    """How many calls of one asking may be under way at once, within what its provider's window allows.
 
-    The first call goes alone, so that a refused key or an unknown model costs one call. After the first reply the
-    window opens to its maximum; a rate limit halves it and, where the provider named a wait, closes it for that long;
-    each success then widens it by 1 / window.
+    The first call goes alone, so that a refused key or an unknown model costs one call. After the first reply as many
+    may follow as the judge's own limit allows, and as the window does that all judges of the provider share.
     """
 
-    def __init__(self, maximum: int, timing: Timing) -> None:
-        self.window = 1.0
+    def __init__(self, maximum: int, shared: SharedWindow | None = None) -> None:
+        """``shared`` is the provider's window; None for a model in this process, which nobody else asks."""
         self._maximum = maximum
-        self._timing = timing
+        self._shared = shared
+        self._limit = 1
         self._under_way = 0
-        self._probing = True
-        self._closed_until = 0.0
-        self._narrowed_at = float("-inf")
-        self._changed = asyncio.Condition()
+        self._waiting: deque[asyncio.Future[None]] = deque()
 
-    async def acquire(self) -> float:
-        """Wait until a further call may start; returns when it starts, on the monotonic clock."""
-        while True:
-            async with self._changed:
-                await self._changed.wait_for(lambda: self._under_way < int(self.window))
-                wait = self._closed_until - self._timing.monotonic()
-                if wait <= 0:
-                    self._under_way += 1
-                    self._wake_one()
-                    return self._timing.monotonic()
-            await self._timing.sleep(wait)
+    async def acquire(self) -> None:
+        """Wait until a further call may start.
 
-    async def release(self) -> None:
+        Raises:
+            JudgingError: the window cannot be shared any more.
+        """
+        await self._acquire_own()
+        if self._shared is not None:
+            try:
+                await self._shared.acquire()
+            except BaseException:  # cancelled meanwhile
+                self._release_own()
+                raise
+
+    def release(self) -> None:
         """A call has ended, in whatever way."""
-        async with self._changed:
-            self._under_way -= 1
-            self._wake_one()
+        if self._shared is not None:
+            self._shared.release()
+        self._release_own()
 
-    async def succeeded(self) -> None:
+    def succeeded(self) -> None:
         """The provider replied."""
-        async with self._changed:
-            self.window = self._maximum if self._probing else min(self._maximum, self.window + 1.0 / self.window)
-            self._probing = False
-            self._wake_one()
+        if self._shared is not None:
+            self._shared.succeeded()
+        if self._limit != self._maximum:
+            self._limit = self._maximum
+            self._let_start()
 
     def rate_limited(self, started: float, retry_after_seconds: float | None) -> None:
-        """The provider said of a call that started then that it is asked too often.
+        """The provider said of a call that started then, on the monotonic clock, that it is asked too often."""
+        if self._shared is not None:
+            self._shared.rate_limited(started, retry_after_seconds)
 
-        Calls that were under way when the window was last halved say nothing new, and do not halve it again.
-        """
-        self._probing = False
-        if started > self._narrowed_at:
-            self.window = max(1.0, self.window / 2.0)
-            self._narrowed_at = self._timing.monotonic()
-        if retry_after_seconds is not None:
-            self._closed_until = max(self._closed_until, self._timing.monotonic() + retry_after_seconds)
+    async def _acquire_own(self) -> None:
+        if not self._waiting and self._under_way < self._limit:
+            self._under_way += 1
+            return
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+        try:
+            await turn
+        except BaseException:  # cancelled meanwhile
+            if turn.done() and not turn.cancelled():
+                self._release_own()
+            raise
 
-    def _wake_one(self) -> None:
-        """One waiter is enough: it wakes the next where there is room. Waking all costs much with many waiting."""
-        if self._under_way < int(self.window):
-            self._changed.notify(1)
+    def _release_own(self) -> None:
+        self._under_way -= 1
+        self._let_start()
+
+    def _let_start(self) -> None:
+        while self._waiting and self._under_way < self._limit:
+            turn = self._waiting.popleft()
+            if not turn.done():  # else cancelled
+                self._under_way += 1
+                turn.set_result(None)

@@ -223,6 +223,11 @@ class Rates(SettingsModel):
     tokens_per_minute: float | None = Field(
         default=None, gt=0, description="Tokens in and out a minute; null: no limit"
     )
+    max_in_flight: int | None = Field(
+        default=None,
+        ge=1,
+        description="Calls under way at once; null: the largest max_in_flight of its judges",
+    )
 
 
 class Ceilings(SettingsModel):

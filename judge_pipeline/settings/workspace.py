@@ -13,6 +13,9 @@ from judge_pipeline.settings.yaml_file import SettingsError, load
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
+CHECKPOINT_URL = "JUDGE_PIPELINE_CHECKPOINT_URL"
+"""Environment variable that names the checkpoint's database."""
+
 
 @dataclass(frozen=True, slots=True)
 class Workspace:
@@ -21,7 +24,7 @@ class Workspace:
     Attributes:
         config_dir: judges.yaml, contests.yaml, prompts/.
         data_dir: contests/<contest>/.
-        out_dir: everything produced: tables/, reports/, checkpoint.sqlite, dagster/.
+        out_dir: everything produced: tables/, reports/, checkpoint.sqlite (unless a URL names another), dagster/.
     """
 
     config_dir: Path
@@ -47,8 +50,12 @@ class Workspace:
 
     @property
     def checkpoint_url(self) -> str:
-        """SQLAlchemy URL of the checkpoint."""
-        return f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
+        """Database URL of the checkpoint: ``JUDGE_PIPELINE_CHECKPOINT_URL``, else a SQLite file in ``out_dir``.
+
+        It may hold a password. So it is read where it is needed, and is no attribute that a configuration, a log or a
+        run's records could show.
+        """
+        return os.environ.get(CHECKPOINT_URL) or f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
 
     def judges(self) -> JudgesFile:
         """judges.yaml, checked."""
