@@ -33,6 +33,7 @@ _EVALUATION = (
     "cocreation/judge_curves.py",
     "cocreation/judge_figures.py",
     "cocreation/judged_attempts.py",
+    "cocreation/rating_figures.py",
     "statistics",
 )
 

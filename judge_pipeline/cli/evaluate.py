@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from judge_pipeline.cli.evaluation_sections import SECTIONS, print_sections
+from judge_pipeline.cli.evaluation_sections import SECTION_NAMES, SECTIONS, print_sections
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ def evaluate() -> None:
 @click.option(
     "--section",
     "sections",
-    type=click.Choice([section.name for section in SECTIONS]),
+    type=click.Choice(SECTION_NAMES),
     multiple=True,
     help="Print only this section; may be given several times. --json always holds all.",
 )
@@ -44,7 +44,7 @@ def evaluate() -> None:
     help="Resamples behind each interval.",
 )
 def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, resamples: int) -> None:
-    """Each judge's figures on test and the agreement between judges, with 95% intervals.
+    """Each judge's figures on test, and what they say of each other and together, with 95% intervals.
 
     FILE is .csv, .tsv, .jsonl or .parquet with one row for each judge and attempt:
 
@@ -57,6 +57,7 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
       participant, problem   optional; together they name the trajectory,
                    by which the bootstrap draws. Without them every attempt
                    counts as its own.
+      s_algo, s_robust       optional: scores from 1 to 5
 
     The threshold t* of each judge is chosen on val and applied unchanged to test. Every figure comes with n, what was
     left out, its interval, and, where it is undefined or weak, the reason.

@@ -25,7 +25,8 @@ def as_json_object(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         raise PredictionError(f"judge {barred[0]!r} holds a bar, which separates pairs of judges. Remedy: rename it")
     return {
         "judges": judges,
-        "agreement": _decisions_agreement(tables["judge_agreement"]),
+        "agreement": _table_v(tables["judge_agreement"]),
+        "agreement_on": _agreement_on(tables["judge_agreement"]),
     }
 
 
@@ -52,17 +53,30 @@ def _nested(table: pd.DataFrame, *columns: str) -> dict[str, Any]:
     return nested
 
 
-def _decisions_agreement(agreement: pd.DataFrame) -> dict[str, Any]:
-    """The figures of Table V, which are on decisions."""
-    order = ("cohen", "mean_cohen", "judge_mean_cohen", "fleiss", "raw_agreement", "pair_raw_agreement")
-    figures: dict[str, Any] = {"cohen": {}, "judge_mean_cohen": {}, "pair_raw_agreement": {}}
-    for row in agreement[agreement["rated"] == "decision"].to_dict("records"):
-        statistic, first, second = row["statistic"], row["judge_1"], row["judge_2"]
+def _table_v(agreement: pd.DataFrame) -> dict[str, Any]:
+    """The figures of Table V, under the names of its panels."""
+    none: dict[str, Any] = {"pairs": {}, "judges": {}}
+    figures = _agreement_on(agreement)["decision"]
+    return {
+        "cohen": figures.get("cohen", none)["pairs"],
+        "mean_cohen": figures["mean_cohen"]["panel"],
+        "judge_mean_cohen": figures.get("judge_mean_cohen", none)["judges"],
+        "fleiss": figures["fleiss"]["panel"],
+        "raw_agreement": figures["raw_agreement"]["panel"],
+        "pair_raw_agreement": figures["raw_agreement"]["pairs"],
+    }
+
+
+def _agreement_on(agreement: pd.DataFrame) -> dict[str, Any]:
+    """What is rated -> statistic -> the figures of ``pairs``, of ``judges`` and of the ``panel``, where they exist."""
+    figures: dict[str, Any] = {}
+    for row in agreement.to_dict("records"):
+        first, second = row["judge_1"], row["judge_2"]
+        place = figures.setdefault(row["rated"], {}).setdefault(row["statistic"], {"pairs": {}, "judges": {}})
         if second is not None:
-            name = "pair_raw_agreement" if statistic == "raw_agreement" else statistic
-            figures.setdefault(name, {})[f"{first}|{second}"] = estimate_of(row)
+            place["pairs"][f"{first}|{second}"] = estimate_of(row)
         elif first is not None:
-            figures.setdefault(statistic, {})[first] = estimate_of(row)
+            place["judges"][first] = estimate_of(row)
         else:
-            figures[statistic] = estimate_of(row)
-    return {name: figures[name] for name in order}
+            place["panel"] = estimate_of(row)
+    return figures

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.cli.evaluation_json import estimate_of
-from judge_pipeline.tables.metric_words import AGREEMENT, METRICS
+from judge_pipeline.tables.metric_words import AGREEMENT, METRICS, agreement_label, metric_label
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 Line = tuple[str, str, Mapping[str, Any]]
 """What a figure is called, who it is of, and its row, which has the estimate columns."""
 
-_METRICS = {name: words.label for name, words in METRICS.items()}
 _COUNTS = ("log_loss_n_clipped",)
 
 
@@ -61,31 +60,39 @@ def print_sections(
 
 def _metrics(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     # Judges stand under each figure, so that they are compared; the table holds figures under each judge.
-    return [(_label(_METRICS, row["metric"]), row["judge"], row) for row in _by(tables["judge_metrics"], _METRICS)]
+    return [(metric_label(row["metric"]), row["judge"], row) for row in _by(tables["judge_metrics"], METRICS)]
 
 
-def _decisions(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
-    agreement = tables["judge_agreement"]
-    rows = agreement[agreement["rated"] == "decision"].to_dict("records")
-    return [(AGREEMENT[row["statistic"]], _who(row), row) for row in rows]
+def _agreement(rated: str) -> Callable[[Mapping[str, pd.DataFrame]], list[Line]]:
+    def lines(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+        agreement = tables["judge_agreement"]
+        rows = _by(agreement[agreement["rated"] == rated], AGREEMENT, "statistic")
+        return [(_agreement_label(row["statistic"], rated), _who(row), row) for row in rows]
+
+    return lines
 
 
 SECTIONS: Sequence[Section] = (
     Section("judges", "Judges", _metrics),
-    Section("agreement", "Agreement on test, decisions at each judge's t*", _decisions),
+    Section("agreement", "Agreement on test, decisions at each judge's t*", _agreement("decision")),
+    Section("agreement", "Agreement on test, s_algo", _agreement("s_algo")),
+    Section("agreement", "Agreement on test, s_robust", _agreement("s_robust")),
+    Section("agreement", "Agreement on test, p_ac", _agreement("p_ac")),
 )
 """The sections in the order in which they are printed."""
 
+SECTION_NAMES = tuple(dict.fromkeys(section.name for section in SECTIONS))
 
-def _by(table: pd.DataFrame, order: Mapping[str, str], column: str = "metric") -> list[dict[str, Any]]:
+
+def _by(table: pd.DataFrame, order: Mapping[str, object], column: str = "metric") -> list[dict[str, Any]]:
     """The table's rows, ``column`` in the order of ``order``; what that does not know comes last."""
     place = {name: i for i, name in enumerate(order)}
     ranks = table[column].map(lambda name: place.get(name, len(place)))
     return list(table.loc[ranks.sort_values(kind="stable").index].to_dict("records"))
 
 
-def _label(labels: Mapping[str, str], name: str) -> str:
-    return labels.get(name, name.replace("_", " "))
+def _agreement_label(statistic: str, rated: str) -> str:
+    return "Same score" if statistic == "raw_agreement" and rated != "decision" else agreement_label(statistic)
 
 
 def _who(row: Mapping[str, Any]) -> str:

@@ -19,6 +19,7 @@ import pandas as pd
 
 REQUIRED = ("attempt_id", "judge", "p_ac", "y", "split")
 OPTIONAL = ("participant", "problem_id")
+SCORES = ("s_algo", "s_robust")
 _ALIASES = {"problem": "problem_id"}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
@@ -38,7 +39,7 @@ class PredictionFileError(ValueError):
 
 def read_predictions(path: Path) -> pd.DataFrame:
     """The file's predictions: attempt_id, judge, split (text), p_ac, y (float64, NaN where blank), and where the file
-    has them participant and problem_id. The index says where each row stands in the file.
+    has them participant, problem_id, s_algo and s_robust. The index says where each row stands in the file.
 
     Raises:
         PredictionFileError: the file is not what its name says, a column is missing, or a value is not a number.
@@ -46,7 +47,8 @@ def read_predictions(path: Path) -> pd.DataFrame:
     """
     rows = _READERS[path.suffix.lower()](path)
     places: list[str] = []
-    columns: dict[str, list[Any]] = {name: [] for name in (*REQUIRED, *OPTIONAL)}
+    columns: dict[str, list[Any]] = {name: [] for name in (*REQUIRED, *OPTIONAL, *SCORES)}
+    with_scores: set[str] = set()
     for place, values in rows:
         row = _renamed(values, place)
         places.append(place)
@@ -57,10 +59,13 @@ def read_predictions(path: Path) -> pd.DataFrame:
         columns["y"].append(_number(row, "y", place, "0 or 1, or nothing where not judged yet"))
         for name in OPTIONAL:
             columns[name].append(_text(row, name, place) if row.get(name) is not None else None)
+        for name in SCORES:
+            columns[name].append(_number({name: row.get(name)}, name, place, "a score from 1 to 5, or nothing"))
+            with_scores |= {name} & row.keys()
     if not places:
         raise PredictionFileError("it holds no row. Remedy: give one row for each judge and attempt")
-    table = pd.DataFrame(columns, index=places)
-    return table.astype({"p_ac": "float64", "y": "float64"})
+    table = pd.DataFrame(columns, index=places).drop(columns=[name for name in SCORES if name not in with_scores])
+    return table.astype(dict.fromkeys(("p_ac", "y", *sorted(with_scores)), "float64"))
 
 
 def is_known_format(path: Path) -> bool:
@@ -206,7 +211,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
         file = pq.ParquetFile(path)
         names = [str(name) for name in file.schema_arrow.names]
         _check_header(names, ",")
-        wanted = [name for name in names if name in {*REQUIRED, *OPTIONAL, *_ALIASES}]
+        wanted = [name for name in names if name in {*REQUIRED, *OPTIONAL, *SCORES, *_ALIASES}]
         table = file.read(columns=wanted)
     except pa.ArrowException as error:
         raise PredictionFileError(f"it is not Parquet: {error}. Remedy: write it anew") from error

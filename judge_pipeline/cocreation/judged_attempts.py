@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,9 @@ from judge_pipeline.statistics.score_counts import FloatArray, IntArray
 from judge_pipeline.tables import SPLITS
 
 REQUIRED = ("attempt_id", "judge", "p_ac", "y", "split")
+SCORES = ("s_algo", "s_robust")
+"""Columns of ordinal scores, 1 to 5, which predictions may have (paper 1, eq. 8)."""
+
 _OF_THE_ATTEMPT = ("y", "split", "participant", "problem_id")
 _SHOWN = 5
 
@@ -31,12 +34,15 @@ class SplitArrays:
         p: p_ac by attempt and judge, shape (A, J); NaN where the judge has not answered.
         cluster: index of the attempt's trajectory, shape (A,); -1 where no judge has a usable answer in it.
         n_clusters: trajectories with at least one labelled and answered attempt.
+        scores: for each ordinal score that the predictions have a column of, s_algo or s_robust, the judges' scores,
+            shape (A, J); NaN where there is none.
     """
 
     y: FloatArray
     p: FloatArray
     cluster: IntArray
     n_clusters: int
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
 
     def usable(self, judge: int) -> NDArray[np.bool_]:
         """Which attempts have both a label and this judge's answer, shape (A,)."""
@@ -62,7 +68,8 @@ class JudgedAttempts:
         """The arrays of a long prediction table.
 
         Columns: attempt_id, judge (text), p_ac (in [0, 1] or missing: not answered), y (0, 1 or missing: not judged
-        yet), split, and where known participant and problem_id, which together name the trajectory.
+        yet), split, and where known participant and problem_id, which together name the trajectory, and s_algo and
+        s_robust (1 to 5 or missing; a score without its p_ac does not count).
 
         Raises:
             PredictionError: a column is missing, or ``check_predictions`` finds fault.
@@ -74,11 +81,18 @@ class JudgedAttempts:
         column = pd.Index(judges).get_indexer(predictions["judge"])
         p = np.full((len(attempts), len(judges)), np.nan)
         p[row, column] = _as_floats(predictions["p_ac"])
+        scores = {}
+        for name in SCORES:
+            if name in predictions.columns:
+                given = np.full(p.shape, np.nan)
+                given[row, column] = _as_floats(predictions[name])
+                scores[name] = np.where(np.isnan(p), np.nan, given)
         y = _as_floats(attempts["y"])
         splits = {}
         for split in SPLITS:
             mask = (attempts["split"] == split).to_numpy(dtype=bool)
-            splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask])
+            of_split = {name: given[mask] for name, given in scores.items()}
+            splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask], of_split)
         notes = [text for text in (note, _shared_note(attempts)) if text is not None]
         return cls(judges, splits, "; ".join(notes) or None)
 
@@ -107,7 +121,7 @@ def check_predictions(predictions: pd.DataFrame) -> None:
     """Refuse a prediction table whose figures would mean nothing.
 
     Raises:
-        PredictionError: missing columns; a blank attempt_id or judge; a split, label or probability outside its
+        PredictionError: missing columns; a blank attempt_id or judge; a split, label, probability or score outside its
             range; two rows of one judge for one attempt; or an attempt whose label, split or trajectory differs
             between rows. Rows are named by the frame's index.
     """
@@ -133,6 +147,13 @@ def check_predictions(predictions: pd.DataFrame) -> None:
         predictions, "p_ac", pd.Series(~(np.isnan(p) | ((p >= 0) & (p <= 1))), predictions.index),
         "is outside [0, 1]", "give probabilities, not percentages or scores; leave it blank where there is no answer",
     )  # fmt: skip
+    for name in SCORES:
+        if name in predictions.columns:
+            score = _as_floats(predictions[name])
+            _refuse(
+                predictions, name, pd.Series(~(np.isnan(score) | np.isin(score, range(1, 6))), predictions.index),
+                "is not a whole number from 1 to 5", "give the judge's score; leave it blank where there is none",
+            )  # fmt: skip
     truth_values = predictions["p_ac"].map(lambda value: isinstance(value, bool | np.bool_)).astype(bool)
     _refuse(predictions, "p_ac", truth_values, "is a truth value, not a number", "give the judge's probability")
     twice = predictions.duplicated(subset=["judge", "attempt_id"], keep=False)
@@ -230,10 +251,10 @@ def _shared_note(attempts: pd.DataFrame) -> str | None:
     )
 
 
-def _split_arrays(y: FloatArray, p: FloatArray, cluster: IntArray) -> SplitArrays:
+def _split_arrays(y: FloatArray, p: FloatArray, cluster: IntArray, scores: Mapping[str, FloatArray]) -> SplitArrays:
     """Number the clusters anew, from 0, leaving out those in which nothing can be measured."""
     usable = ~np.isnan(y) & ~np.isnan(p).all(axis=1)
     kept = np.unique(cluster[usable])
     place = np.searchsorted(kept, cluster)
     inside = np.isin(cluster, kept)
-    return SplitArrays(y, p, np.where(inside, place, -1).astype(np.int64), len(kept))
+    return SplitArrays(y, p, np.where(inside, place, -1).astype(np.int64), len(kept), scores)

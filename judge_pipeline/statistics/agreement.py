@@ -35,6 +35,37 @@ def cohen_of_tables(tables: FloatArray) -> FloatArray:
     return ratio(same * total - by_chance, total**2 - by_chance)
 
 
+def weighted_cohen_of_tables(tables: FloatArray, power: int) -> FloatArray:
+    """Cohen's weighted kappa (Cohen 1968) of tables over ordered labels, shape (..., K, K) -> (...).
+
+    Two labels disagree by their distance in steps, to the ``power`` of 1 (linear weights) or 2 (quadratic). NaN where
+    both raters give the one same label throughout, and for an empty table.
+    """
+    steps = np.arange(tables.shape[-1])
+    apart = (np.abs(steps[:, None] - steps) ** power).astype(np.float64)
+    observed = (tables * apart).sum(axis=(-2, -1)) * tables.sum(axis=(-2, -1))
+    by_chance = (tables.sum(axis=-1)[..., :, None] * tables.sum(axis=-2)[..., None, :] * apart).sum(axis=(-2, -1))
+    return 1 - ratio(observed, by_chance)
+
+
+def prevalence_index_of_tables(tables: FloatArray) -> FloatArray:
+    """Prevalence index of 2 x 2 tables (Byrt, Bishop and Carlin 1993), signed; shape (..., 2, 2) -> (...).
+
+    Share of items on which both give the first label less that on which both give the second. Far from 0, kappa is
+    lower than agreement would suggest.
+    """
+    return ratio(tables[..., 0, 0] - tables[..., 1, 1], tables.sum(axis=(-2, -1)))
+
+
+def bias_index_of_tables(tables: FloatArray) -> FloatArray:
+    """Bias index of 2 x 2 tables (Byrt, Bishop and Carlin 1993), signed; shape (..., 2, 2) -> (...).
+
+    The first rater's share of the first label less the second rater's. Far from 0, kappa is higher than agreement
+    would suggest.
+    """
+    return ratio(tables[..., 0, 1] - tables[..., 1, 0], tables.sum(axis=(-2, -1)))
+
+
 def fleiss_of_counts(counts: FloatArray, weights: FloatArray | None = None) -> FloatArray:
     """Fleiss' kappa of items rated by the same number of raters each.
 
@@ -104,6 +135,11 @@ class DecisionCounts:
         second = accepts[:, [j for _, j in judge_pairs(self.n_judges)]]
         cells = [both, first - both, second - both, total - first - second + both]
         return np.stack(cells, axis=-1).reshape(*both.shape, 2, 2)
+
+    def accepted_shares(self, weights: FloatArray | None = None) -> FloatArray:
+        """Share of items that each judge accepts, under weights (R, clusters); shape (R, judges)."""
+        sums = self._weighted(self._sums, weights)
+        return ratio(sums[:, 1 : 1 + self.n_judges], sums[:, :1])
 
     def level_weights(self, weights: FloatArray | None = None) -> FloatArray:
         """Weight of the items with 0..J accepting judges, shape (R, J + 1); goes with ``level_counts``."""

@@ -49,7 +49,7 @@ def test_the_36_items_give_the_figures_of_the_paper(paper_file: Path) -> None:
 
 def test_the_shape_of_the_json(paper_file: Path) -> None:
     found = figures(paper_file)
-    assert list(found) == ["judges", "agreement"]
+    assert list(found)[:3] == ["judges", "agreement", "agreement_on"]
     assert list(found["judges"]) == ["Claude", "DeepSeek", "Gemini", "OpenAI"]
     for of_judge in found["judges"].values():
         assert list(of_judge) == [*METRICS]
@@ -60,6 +60,26 @@ def test_the_shape_of_the_json(paper_file: Path) -> None:
         assert set(agreement[single]) == ESTIMATE
     low, high = found["judges"]["OpenAI"]["mcc_test"]["ci95"]
     assert low < 0.07559 < high
+
+
+def test_agreement_on_decisions_and_on_probabilities_and_on_scores_where_there_are_any(
+    paper_file: Path, tmp_path: Path
+) -> None:
+    found = figures(paper_file)["agreement_on"]
+    assert list(found) == ["decision", "p_ac"]
+    assert found["decision"]["cohen"]["pairs"] == figures(paper_file)["agreement"]["cohen"]
+    gwet = found["decision"]["gwet_ac1"]
+    assert set(gwet["judges"]) == {"Claude", "DeepSeek", "Gemini", "OpenAI"}
+    assert all(set(estimate) == ESTIMATE for estimate in (gwet["panel"], *gwet["pairs"].values()))
+    accepted = sum(count for pattern, count in paper_items.PATTERNS.items() if pattern[1] == "1")
+    assert found["decision"]["prevalence"]["judges"]["Claude"]["value"] == accepted / 36
+    scored = paper_items.predictions().assign(s_algo=lambda frame: 1 + (frame.index // 4) % 5, s_robust="")
+    scored.to_csv(tmp_path / "scored.csv", index=False)
+    found = figures(tmp_path / "scored.csv")["agreement_on"]
+    assert list(found) == ["decision", "s_algo", "s_robust", "p_ac"]
+    assert found["s_algo"]["krippendorff_ordinal"]["panel"]["value"] == 1
+    assert found["s_algo"]["cohen_quadratic"]["pairs"]["Claude|OpenAI"]["value"] == 1
+    assert "has a s_robust of two judges" in found["s_robust"]["krippendorff_ordinal"]["panel"]["reason"]
 
 
 def test_every_format_gives_the_same(paper_file: Path, tmp_path: Path) -> None:
