@@ -11,13 +11,8 @@ from judge_pipeline.cocreation.agreement_figures import AgreementFigures, Key
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts
 from judge_pipeline.cocreation.rating_figures import RatingFigures
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.statistics.bootstrap import (
-    N_RESAMPLES,
-    Weights,
-    estimate_with_interval,
-    percentile_interval,
-    replicate,
-)
+from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
+from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_AGREEMENT
 
@@ -83,7 +78,7 @@ def _estimate(judged: JudgedAttempts, part: Figures, key: Key, value: float, rep
     notes = [] if judged.cluster_note is None else [judged.cluster_note]
     return estimate_with_interval(
         value,
-        percentile_interval(replicates),
+        replicates,
         n=size.n,
         n_left_out=size.n_left_out,
         n_clusters=size.n_clusters,

@@ -12,13 +12,8 @@ from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, SplitArray
 from judge_pipeline.cocreation.rating_figures import N_SCORES
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics import rank_correlation
-from judge_pipeline.statistics.bootstrap import (
-    N_RESAMPLES,
-    Weights,
-    estimate_with_interval,
-    percentile_interval,
-    replicate,
-)
+from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
+from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline.statistics.ratings import sums_by_cluster
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_SCORES
@@ -109,7 +104,7 @@ class _ScoredAttempts:
             return Estimate.undefined(self._undefined_reason(table[0]), n, self.n_attempts - n)
         return estimate_with_interval(
             value,
-            percentile_interval(replicates),
+            replicates,
             n=n,
             n_left_out=self.n_attempts - n,
             n_clusters=self.n_clusters,
