@@ -43,10 +43,9 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
         "findings": findings(tables),
         "figures": {figure.name: figure for figure in figures},
         "numbers": {figure.name: place for place, figure in enumerate(figures, 1)},
-        "views": {view.name: view for view in _views(tables, provenance)},
         "words": METRICS,
     }
-    return render(TEMPLATE, figures, context)
+    return render(TEMPLATE, figures, context, cocreation_views(tables, provenance))
 
 
 def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
@@ -77,7 +76,8 @@ def without_skill(tables: CocreationReportInput) -> dict[str, float]:
     return {"pr_auc": share, "brier": share * (1 - share)}
 
 
-def _views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:
+def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:
+    """The tables of the report in its order."""
     kinds = judge_kinds(tables.judge_coverage)
     return [
         views.overview(tables.contest_overview),

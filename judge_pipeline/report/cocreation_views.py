@@ -25,9 +25,6 @@ from judge_pipeline.report.inputs import JudgeKind, ReportProvenance
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View, counts_view
 from judge_pipeline.tables.metric_words import METRICS, MetricWords
 
-MAX_ROWS = 100
-"""Rows of a long table that the page shows; the table itself keeps them all."""
-
 TABLE_IV = ("roc_auc", "pr_auc", "log_loss", "brier", "ece", "mcc_val", "threshold", "mcc_test")
 DECISIONS = ("mcc_test", "mcc_test_reselected", "precision", "recall", "f1", "balanced_accuracy", "accept_rate")
 BESIDE = ("threshold_plateau_low", "threshold_plateau_high", "log_loss_n_clipped")
@@ -160,6 +157,7 @@ def agreement_pairs(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> 
             Heading("Same decision", "Share of the attempts on which both decide alike", numeric=True),
         ),
         empty="Agreement needs at least two verified judges of the panel.",
+        table="judge_agreement",
     )
     raw = pairwise_agreement(agreement, "raw_agreement")
     pairs = pairwise_agreement(agreement, "cohen")
@@ -168,11 +166,11 @@ def agreement_pairs(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> 
         value = pairs[pair].value
         return value is None, -(value or 0.0), pair
 
-    for pair in sorted(pairs, key=rank)[:MAX_ROWS]:
+    for pair in sorted(pairs, key=rank):
         labels = " · ".join(kinds[judge].label if judge in kinds else judge for judge in pair)
         same = replace(view.estimate(raw.get(pair)), below=())
         view.rows.append([Cell(labels), *view.in_columns(pairs[pair]), same])
-    return _with_remainder(view, len(pairs), "judge_agreement")
+    return view
 
 
 def trajectory_counts(table: pd.DataFrame) -> View:
@@ -235,13 +233,13 @@ def survival(table: pd.DataFrame) -> View:
     )
     rows = table.sort_values("turn")
     shown = rows[(rows["turn"] == 0) | (rows["n_events"] > 0) | (rows["n_censored"] > 0)]
-    for row in shown.head(MAX_ROWS).to_dict("records"):
+    for row in shown.to_dict("records"):
         counts = [f"{count(row[name]):,}" for name in ("n_at_risk", "n_events", "n_censored")]
         view.rows.append(
             [Cell(str(count(row["turn"]))), *(Cell(value, numeric=True) for value in counts),
              *view.in_columns(read_estimate(row), 4)]
         )  # fmt: skip
-    return _with_remainder(view, len(shown), "survival")
+    return view
 
 
 def set_aside(table: pd.DataFrame) -> View:
@@ -251,13 +249,14 @@ def set_aside(table: pd.DataFrame) -> View:
         f"Data set aside: n = {len(table):,} place(s)",
         (Heading("Artifact"), Heading("Place"), Heading("Why"), Heading("Remedy")),
         empty="Nothing was set aside.",
+        table="ingest_quarantine",
     )
-    for row in table.head(MAX_ROWS).to_dict("records"):
+    for row in table.to_dict("records"):
         place = text(row["place"]) or "whole artifact"
         view.rows.append(
             [Cell(row["path"], below=(row["kind"],)), Cell(place), Cell(row["reason"]), Cell(row["remedy"])]
         )
-    return _with_remainder(view, len(table), "ingest_quarantine")
+    return view
 
 
 def provenance(given: ReportProvenance) -> list[View]:
@@ -314,9 +313,3 @@ def _changes(rows: Sequence[Mapping[Any, Any]], column: str) -> list[Mapping[Any
         return []
     kept = [rows[0], *(row for last, row in pairwise(rows) if count(row[column]) != count(last[column]))]
     return kept if kept[-1] is rows[-1] else [*kept, rows[-1]]
-
-
-def _with_remainder(view: View, total: int, table: str) -> View:
-    if total > len(view.rows):
-        view.remarks.append(f"{len(view.rows):,} of {total:,} rows are shown; the table {table} holds all of them.")
-    return view

@@ -19,29 +19,37 @@ import jinja2
 from markupsafe import Markup
 
 from judge_pipeline.figures.style import DrawnFigure, clean
+from judge_pipeline.report.table_files import FILE_NAMES, csv_rows
+from judge_pipeline.report.view import View
 
 _FOLDER = "templates"
 
 
-def render(template: str, figures: Sequence[DrawnFigure], context: Mapping[str, Any]) -> str:
-    """The page of a template, with the figures' data and the scripts that draw them.
+def render(
+    template: str, figures: Sequence[DrawnFigure], context: Mapping[str, Any], views: Sequence[View] = ()
+) -> str:
+    """The page of a template, with the figures' data, the tables' and the scripts that draw, sort and save them.
 
     Args:
         template: file name in ``report/templates``; it extends ``page.html.j2``.
         figures: all figures of the page; the template places them.
         context: what the template is given besides. Text is escaped wherever it is shown.
+        views: all tables of the page, for sorting and saving; the template places them.
 
     Returns:
         HTML in UTF-8, the same for the same input.
     """
     drawn = any(figure.figure is not None for figure in figures)
     library, script = (plotly_js(), _asset("report.js")) if drawn else ("", "")
-    scripts = [code for code in (library, script) if code]
+    scripts = [code for code in (_asset("tables.js"), library, script) if code]
+    shown = [view for view in views if view.rows]
     return _environment().get_template(template).render(
         **context,
         policy=content_security_policy(scripts),
         style=_as_is(_asset("report.css")),
         scripts=[_as_is(code) for code in scripts],
+        views={view.name: view for view in views},
+        table_data=_as_is(safe_json({view.name: table_data(view) for view in shown})),
         figure_data=_as_is(safe_json({f.name: figure_json(f) for f in figures if f.figure is not None})),
     )  # fmt: skip
 
@@ -61,6 +69,16 @@ def figure_json(figure: DrawnFigure) -> dict[str, Any]:
     spec = json.loads(figure.figure.to_json(engine="json"))
     spec["layout"].pop("title", None)
     return {"data": spec["data"], "layout": spec["layout"]}
+
+
+def table_data(view: View) -> dict[str, Any]:
+    """What the page saves of a table (the rows that it shows), and what it sorts them by."""
+    rows = csv_rows(view)[: len(view.shown) + 1]
+    return {
+        "file": f"{FILE_NAMES.get(view.name, view.name)}.csv",
+        "rows": rows,
+        "keys": [[cell.sort_key for cell in row] for row in view.shown],
+    }
 
 
 def safe_json(value: Any) -> str:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import format_interval, format_number, reasons_of
+from judge_pipeline.figures.style import clean
+
+MAX_ROWS = 100
+"""Rows of a long table that the page shows; the exported file holds them all."""
+
+_SKIPPED = re.compile(r"undefined in (\d+) of (\d+) resamples, which were skipped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,8 @@ class Cell:
         numeric: whether it is aligned as a number.
         tags: words in small frames after the text.
         undefined: whether the value does not exist.
+        estimate: the estimate that it shows, for export and sorting.
+        further: those lines of ``below`` that are neither the estimate's interval nor its n.
     """
 
     text: str
@@ -28,6 +37,18 @@ class Cell:
     numeric: bool = False
     tags: tuple[str, ...] = ()
     undefined: bool = False
+    estimate: Estimate | None = None
+    further: tuple[str, ...] = ()
+
+    @property
+    def sort_key(self) -> float | str | None:
+        """What the cell is sorted by: its number, or its text in small letters; None where it holds no value."""
+        if self.undefined:
+            return None
+        if self.estimate is not None:
+            return self.estimate.value
+        number = _number(self.text)
+        return clean(self.text).casefold() if number is None and not self.numeric else number
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +58,8 @@ class Heading:
     text: str
     hint: str = ""
     numeric: bool = False
+    of_estimate: bool = False
+    """Whether the column repeats a part of the estimate to its left, which an export gives in full anyway."""
 
 
 @dataclass
@@ -51,6 +74,7 @@ class View:
         notes: footnotes; cell marks count from 1, and are shown under the numbers of ``numbered``.
         remarks: sentences under the table that belong to no single cell.
         empty: what is said where there are no rows.
+        table: the stored table that the rows come from, named where the page does not show all of them.
     """
 
     name: str
@@ -60,15 +84,44 @@ class View:
     notes: list[str] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     empty: str = "Nothing to show."
+    table: str = ""
     _on_intervals: list[frozenset[str]] = field(default_factory=list, repr=False)
+    _skipped: dict[int, list[int]] = field(default_factory=dict, repr=False)
+    """Place of a note about skipped resamples -> how many each of its figures skips."""
+
+    @property
+    def shown(self) -> list[list[Cell]]:
+        """The rows that the page shows."""
+        return self.rows[:MAX_ROWS]
+
+    @property
+    def all_remarks(self) -> list[str]:
+        """The remarks, and how many rows are shown where not all are."""
+        if len(self.rows) <= MAX_ROWS:
+            return self.remarks
+        kept = f"; the table {self.table} holds all of them" if self.table else ""
+        return [*self.remarks, f"{MAX_ROWS} of {len(self.rows):,} rows are shown{kept}."]
 
     def mark(self, estimate: Estimate) -> tuple[int, ...]:
         """The footnotes of an estimate, one for each part of its reason; those that are new are added."""
-        parts = list(dict.fromkeys(reasons_of(estimate)))
-        self.notes += [part for part in parts if part not in self.notes]
+        places = [self._place(part) for part in dict.fromkeys(reasons_of(estimate))]
         if estimate.ci95 is not None:
-            self._on_intervals.append(frozenset(parts))
-        return tuple(self.notes.index(part) + 1 for part in parts)
+            self._on_intervals.append(frozenset(self.notes[place] for place in places if place not in self._skipped))
+        return tuple(place + 1 for place in places)
+
+    def _place(self, part: str) -> int:
+        """Where a part of a reason stands among the notes. All that differ in how many resamples skip share one."""
+        skipped = _SKIPPED.fullmatch(part)
+        if skipped is None:
+            self.notes += [part] if part not in self.notes else []
+            return self.notes.index(part)
+        n, of = int(skipped[1]), int(skipped[2])
+        place = next((k for k in self._skipped if f"of {of:,} resamples" in self.notes[k]), len(self.notes))
+        counts = self._skipped.setdefault(place, [])
+        counts.append(n)
+        span = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
+        self.notes[place : place + 1] = [f"undefined in {span} of {of:,} resamples, which were skipped"]
+        return place
 
     @property
     def common(self) -> list[str]:
@@ -88,6 +141,7 @@ class View:
         if estimate is None:
             return Cell("not computed", undefined=True, numeric=True)
         left_out = f", {estimate.n_left_out:,} left out" if estimate.n_left_out else ""
+        further = list(further)
         below = [format_interval(estimate.ci95, min(decimals, 2)), *further, f"n = {estimate.n:,}{left_out}"]
         undefined = estimate.value is None
         return Cell(
@@ -96,6 +150,8 @@ class View:
             marks=self.mark(estimate),
             numeric=True,
             undefined=undefined,
+            estimate=estimate,
+            further=tuple(further),
         )
 
     def in_columns(self, estimate: Estimate | None, decimals: int = 3) -> list[Cell]:
@@ -112,7 +168,10 @@ class View:
         ]
 
 
-ESTIMATE_HEADINGS = (Heading("95% interval", numeric=True), Heading("n", numeric=True))
+ESTIMATE_HEADINGS = (
+    Heading("95% interval", numeric=True, of_estimate=True),
+    Heading("n", numeric=True, of_estimate=True),
+)
 """What stands over the second and third cell of an estimate in columns."""
 
 
@@ -121,3 +180,11 @@ def counts_view(name: str, caption: str, counts: Mapping[str, str]) -> View:
     view = View(name, caption, (Heading(""), Heading("Value", numeric=True)))
     view.rows = [[Cell(label), Cell(value, numeric=True)] for label, value in counts.items()]
     return view
+
+
+def _number(text: str) -> float | None:
+    """The number that a text is, with thousands separated by commas or not; None where it is none."""
+    try:
+        return float(text.replace(",", "").rstrip("%"))
+    except ValueError:
+        return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from judge_pipeline.figures.style import Facets
@@ -207,3 +208,61 @@ def test_a_figure_can_be_saved_as_an_image_under_the_policy(browser: Any, pages:
         assert [line for line in trouble if not line.startswith(("request: data:", "request: blob:"))] == []
     finally:
         page.close()
+
+
+def test_tables_sort_by_mouse_and_keyboard_and_undefined_stands_last(browser: Any, pages: dict[str, Path]) -> None:
+    page, trouble = opened(browser, pages["many"], 1280)
+    try:
+        heading = page.locator("#table-scores thead th", has_text="ROC-AUC")
+        rows = "document.querySelectorAll('#table-scores tbody tr')"
+        values = f"() => [...{rows}].map((row) => parseFloat(row.cells[1].textContent))"
+        given = page.evaluate(values)
+        assert heading.get_attribute("aria-sort") == "none"
+        heading.locator("button").click()
+        assert heading.get_attribute("aria-sort") == "ascending"
+        assert page.evaluate(values) == sorted(given) != given
+        heading.locator("button").focus()
+        page.keyboard.press("Enter")
+        assert heading.get_attribute("aria-sort") == "descending"
+        assert page.evaluate(values) == sorted(given, reverse=True)
+        page.keyboard.press("Space")
+        assert heading.get_attribute("aria-sort") == "none"
+        assert page.evaluate(values) == given
+        cost = page.locator("#table-coverage thead th", has_text="Cost")
+        for expected_last in ("–", "–"):  # of a judge that was never asked, in either direction
+            cost.locator("button").click()
+            assert page.locator("#table-coverage tbody tr").last.locator("td").nth(4).inner_text() == expected_last
+        assert trouble == []
+    finally:
+        page.close()
+
+
+def test_a_table_is_saved_as_it_is_sorted_without_a_network(
+    browser: Any, pages: dict[str, Path], tmp_path: Path
+) -> None:
+    page, trouble = opened(browser, pages["hostile"], 1280)
+    try:
+        page.locator("#table-scores thead th", has_text="Brier").locator("button").click()
+        order = page.locator("#table-scores tbody th").all_inner_texts()
+        with page.expect_download() as waiting:
+            page.locator("#table-scores .tool").click()
+        assert waiting.value.suggested_filename == "table-4-judges.csv"
+        waiting.value.save_as(tmp_path / "saved.csv")
+        table = pd.read_csv(tmp_path / "saved.csv", encoding="utf-8-sig")
+        assert len(table) == len(order) == 3
+        assert table["Brier score ↓"].is_monotonic_increasing
+        assert [name.split(" ")[0] for name in table["Judge"]] == [name.split(" ")[0] for name in order]
+        assert [line for line in trouble if "blob:" not in line] == []
+    finally:
+        page.close()
+
+
+def test_headings_without_a_mouse_or_script_are_plain_text(browser: Any, pages: dict[str, Path]) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    try:
+        page.goto(pages["demo"].as_uri())
+        assert page.locator("#table-scores thead button").count() == 0
+        assert page.locator("#table-scores thead th").nth(1).inner_text().startswith("ROC-AUC")
+    finally:
+        context.close()

@@ -67,7 +67,7 @@ def test_the_policy_names_each_script_by_its_hash_and_nothing_else(report: Lexbo
     policy = report.css_first("meta[http-equiv='Content-Security-Policy']").attributes["content"] or ""
     hashes = set(re.findall(r"'sha256-([^']+)'", policy))
     assert hashes == {base64.b64encode(hashlib.sha256(code.encode()).digest()).decode() for code in scripts(report)}
-    assert len(hashes) == 2
+    assert len(hashes) == 3
     assert "default-src 'none'" in policy
     assert "unsafe-eval" not in policy
     script_rule = next(rule for rule in policy.split(";") if rule.strip().startswith("script-src"))
@@ -185,17 +185,21 @@ def test_a_metric_that_no_other_table_shows_is_not_lost(demo: CocreationReportIn
 
 def test_hostile_text_is_text(hostile: LexborHTMLParser) -> None:
     assert not hostile.css("img")
-    assert len(hostile.css("script")) == 3
+    assert len(hostile.css("script")) == 5  # two of data, three that run
     assert not any("evil" in (node.attributes.get("href") or "") for node in hostile.css("a"))
     assert not [n for n in hostile.css("*") for name in n.attributes if name.startswith("on")]
     assert hostile.css_first("h1").text() == HOSTILE
     assert HOSTILE in hostile.css_first("#table-quarantine").text()
 
 
-def test_hostile_figure_data_is_json_that_cannot_leave_its_element(hostile: LexborHTMLParser) -> None:
-    raw = hostile.css_first("#figure-data").text(deep=True)
-    assert not re.search(r"[<>&\u2028\u2029]", raw)
-    assert set(json.loads(raw)) >= {"metrics", "reliability", "success", "survival"}
+def test_hostile_data_are_json_that_cannot_leave_its_element(hostile: LexborHTMLParser) -> None:
+    for name, held in (
+        ("figure", {"metrics", "reliability", "success", "survival"}),
+        ("table", {"scores", "coverage"}),
+    ):
+        raw = hostile.css_first(f"#{name}-data").text(deep=True)
+        assert not re.search(r"[<>&\u2028\u2029]", raw)
+        assert set(json.loads(raw)) >= held
 
 
 @pytest.mark.parametrize("text", ["</script>", "<!--<script>", "\u2028\u2029", "&lt;", "ü日本"])
@@ -209,9 +213,9 @@ def test_lone_surrogates_in_a_path_do_not_break_the_page() -> None:
     assert b"a b c" in cocreation_report_html(given, PROVENANCE).encode("utf-8")
 
 
-def test_empty_tables_give_a_page_with_reasons_and_no_script() -> None:
+def test_empty_tables_give_a_page_with_reasons_and_nothing_to_draw_with() -> None:
     document = parsed(empty_tables())
-    assert not scripts(document)
+    assert scripts(document) == [page._asset("tables.js")]
     assert len(document.css("figure .empty")) == 8
     assert "No judge is configured" in document.css_first("#read-first").text()
     assert len(document.html or "") < 60_000

@@ -13,8 +13,10 @@ def bounded(reason: str | None) -> Estimate:
 
 
 def test_a_cell_has_value_interval_further_lines_and_n() -> None:
-    cell = view().estimate(Estimate(0.12345, 1036, 4, (-0.001, 0.4)), 3, ("2 clipped",))
-    assert cell == Cell("0.123", ("[0.00, 0.40]", "2 clipped", "n = 1,036, 4 left out"), numeric=True)
+    estimate = Estimate(0.12345, 1036, 4, (-0.001, 0.4))
+    cell = view().estimate(estimate, 3, ("2 clipped",))
+    below = ("[0.00, 0.40]", "2 clipped", "n = 1,036, 4 left out")
+    assert cell == Cell("0.123", below, numeric=True, estimate=estimate, further=("2 clipped",))
 
 
 def test_undefined_and_not_computed_are_words() -> None:
@@ -61,3 +63,32 @@ def test_columns_hold_value_interval_and_n() -> None:
     assert [cell.text for cell in cells] == ["0.5000", "none", "184 (1 left out)"]
     assert cells[0].marks == (1,)
     assert [cell.text for cell in view().in_columns(None)] == ["not computed", "", ""]
+
+
+def test_skipped_resamples_share_one_note_with_their_range() -> None:
+    shown = view()
+    cells = [
+        shown.estimate(bounded(f"few; undefined in {n} of 2000 resamples, which were skipped")) for n in (57, 3, 114)
+    ]
+    assert shown.notes == ["few", "undefined in 3 to 114 of 2,000 resamples, which were skipped"]
+    assert {cell.marks for cell in cells} == {(1, 2)}
+    assert shown.common == ["few"]
+    assert shown.numbered == {2: 1}
+
+
+def test_cells_are_sorted_by_number_else_by_text_and_what_is_undefined_by_nothing() -> None:
+    shown = view()
+    assert shown.estimate(Estimate(0.12345, 3)).sort_key == 0.12345
+    assert shown.estimate(Estimate.undefined("why")).sort_key is None
+    assert shown.estimate(None).sort_key is None
+    assert Cell("1,036", numeric=True).sort_key == 1036
+    assert Cell("–", numeric=True).sort_key is None
+    assert Cell("Gemini").sort_key == "gemini"
+
+
+def test_a_long_table_shows_its_beginning_and_keeps_all_rows() -> None:
+    shown = view()
+    shown.table = "judge_agreement"
+    shown.rows = [[Cell(str(k)), Cell("x")] for k in range(150)]
+    assert len(shown.shown) == 100
+    assert shown.all_remarks == ["100 of 150 rows are shown; the table judge_agreement holds all of them."]
