@@ -30,7 +30,7 @@ IN_WORDS: dict[FailureClass, str] = {
     "invalid": "the answer is not a valid judgment, also after one re-ask with the errors",
     "no_record": "the file of recorded outputs has no row for the attempt",
     "ceiling": "the next call would pass a ceiling that judges.yaml sets",
-    "cancelled": "the run was cancelled while the call was under way",
+    "cancelled": "the run, or its batch at the provider, was cancelled before an answer came",
 }
 """What each class means, for reports and documentation."""
 

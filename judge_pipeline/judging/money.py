@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -65,8 +65,12 @@ class ContestSpending:
         attempt_ids: frozenset[str],
         judge: str,
         clock: Callable[[], float] = time.monotonic,
+        contest: str | None = None,
     ) -> None:
+        """``contest`` is the contest's name, for what is set aside for its batches; None leaves batches out."""
         self._checkpoint = checkpoint
+        self._contest = contest
+        self._set_aside_usd = 0.0
         self._attempt_ids = attempt_ids
         self._judge = judge
         self._clock = clock
@@ -85,7 +89,15 @@ class ContestSpending:
                     continue
                 self._usd += cost_usd or 0.0
                 self._of_unknown_cost += cost_usd is None and judge == self._judge and error_class not in NEVER_BILLED
-        return self._usd + self._of_unknown_cost * estimate_usd
+            if self._contest is not None:
+                from judge_pipeline.judging.batch_store import BatchStore
+
+                self._set_aside_usd = BatchStore(self._checkpoint).set_aside_usd(self._contest)
+        return self._usd + self._set_aside_usd + self._of_unknown_cost * estimate_usd
+
+    def look_again(self) -> None:
+        """See what was written down just now, too."""
+        self._looked_at = float("-inf")
 
 
 class Budget:
@@ -124,12 +136,10 @@ class Budget:
         """
         async with self._changed:
             while True:
-                tokens_in = prompt_chars / CHARS_PER_TOKEN
-                tokens_out = self._longest_answer if answer_limit is None else answer_limit
-                usd = self._price.cost_usd(round(tokens_in * self._tokens_per_estimate), tokens_out)
+                usd = self._estimated_usd(prompt_chars, answer_limit)
                 failure = self._over(usd)
                 if failure is None:
-                    reserved = Reserved(usd, tokens_in)
+                    reserved = Reserved(usd, prompt_chars / CHARS_PER_TOKEN)
                     self._under_way.append(reserved)
                     return reserved
                 if not self._under_way:
@@ -156,8 +166,42 @@ class Budget:
                 self._tokens_per_estimate = max(self._tokens_per_estimate, tokens_in / reserved.tokens_in)
             self._changed.notify_all()
 
-    def _over(self, usd: float) -> Failure | None:
-        under_way = sum(reserved.usd for reserved in self._under_way)
+    def set_aside_whole(self, asks: Sequence[tuple[int, int | None]]) -> tuple[list[float], Failure | None]:
+        """Set a batch's estimated cost aside at once; no call of this budget may be under way.
+
+        It counts as spent in this run; in the contest it does so from the row of ``batches`` (``ContestSpending``).
+
+        Args:
+            asks: prompt characters and answer limit of each request.
+
+        Returns:
+            The estimates of the first requests, as many as fit below the ceilings together; and, where they are not
+            all, a failure of class ``ceiling``.
+        """
+        self._contest.look_again()
+        prices: list[float] = []
+        total = 0.0
+        failure: Failure | None = None
+        for prompt_chars, answer_limit in asks:
+            usd = self._estimated_usd(prompt_chars, answer_limit)
+            failure = self._over(usd, set_aside_usd=total)
+            if failure is not None:
+                break
+            prices.append(usd)
+            total += usd
+        self._run.usd += total
+        return prices, failure
+
+    def give_back_whole(self, usd: float) -> None:
+        """The batch was not submitted."""
+        self._run.usd -= usd
+
+    def _estimated_usd(self, prompt_chars: int, answer_limit: int | None) -> float:
+        tokens_in = prompt_chars / CHARS_PER_TOKEN * self._tokens_per_estimate
+        return self._price.cost_usd(round(tokens_in), self._longest_answer if answer_limit is None else answer_limit)
+
+    def _over(self, usd: float, set_aside_usd: float = 0.0) -> Failure | None:
+        under_way = sum(reserved.usd for reserved in self._under_way) + set_aside_usd
         if self._ceilings.run is not None and self._run.usd + under_way + usd > self._ceilings.run:
             return _ceiling("run", self._ceilings.run, self._run.usd, usd, "run again to go on, or raise it")
         if self._ceilings.contest is not None:
