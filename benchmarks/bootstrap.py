@@ -188,20 +188,29 @@ def _calibration(y: np.ndarray, p: np.ndarray) -> dict[str, float]:
     """Calibration errors by numpy; scikit-learn has none of them."""
     n = len(y)
     width = np.maximum(np.searchsorted(np.arange(N_BINS + 1) / N_BINS, p, side="left") - 1, 0)
-    distinct, first, count = np.unique(p, return_inverse=True, return_counts=True)
-    rank = np.concatenate([[0], np.cumsum(count)[:-1]])
-    mass = (rank * N_BINS // n)[first]
-    assert len(distinct) == len(count)
-    sums = [[np.bincount(bins, part, N_BINS) for part in (np.ones(n), y, p)] for bins in (width, mass)]
-    ece, by_mass = (float(np.abs(accepted - scores).sum() / n) for _, accepted, scores in sums)
-    size, accepted, scores = (values[sums[1][0] >= 2] for values in sums[1])
+    _, place, count = np.unique(p, return_inverse=True, return_counts=True)
+    rank = np.cumsum(count) - count
+    mass = (rank * N_BINS // n)[place]
+    by_width, by_mass = (
+        [np.bincount(bins, part, N_BINS) for part in (np.ones(n), y, p)] for bins in (width, mass)
+    )  # fmt: skip
+    ece, ece_equal_mass = (float(np.abs(sums[1] - sums[2]).sum() / n) for sums in (by_width, by_mass))
+    size, accepted, scores = (sums[by_mass[0] >= 2] for sums in by_mass)
     share = accepted / size
     gap = ((accepted - scores) / size) ** 2 - share * (1 - share) / (size - 1)
     squared = float((size * gap).sum() / size.sum())
+    with np.errstate(invalid="ignore"):
+        shares, means = (np.nan_to_num(part / by_width[0]) for part in by_width[1:])
     return {
         "ece": ece,
-        "ece_equal_mass": by_mass,
+        "ece_equal_mass": ece_equal_mass,
         "ece_debiased": max(squared, 0.0) ** 0.5,
+        "ece_squared_debiased": squared,
+        "brier_reliability": float((by_width[0] * (means - shares) ** 2).sum() / n),
+        "brier_resolution": float((by_width[0] * (shares - y.mean()) ** 2).sum() / n),
+        "brier_uncertainty": float(y.mean() * (1 - y.mean())),
+        "brier_within_variance": float(np.mean((p - means[width]) ** 2)),
+        "brier_within_covariance": float(2 * np.mean((p - means[width]) * (y - shares[width]))),
     }
 
 
@@ -211,10 +220,17 @@ def _peer_agreement(judges: tuple[str, ...], decisions: np.ndarray) -> Values:
     raw = {(i, j): float(sk.accuracy_score(decisions[:, i], decisions[:, j])) for i, j in pairs}
     found: Values = {("cohen", judges[i], judges[j]): value for (i, j), value in kappa.items()}
     found |= {("raw_agreement", judges[i], judges[j]): value for (i, j), value in raw.items()}
+    accepted = decisions.mean(axis=0)
+    for i, j in pairs:
+        found["prevalence_index", judges[i], judges[j]] = float(accepted[i] + accepted[j] - 1)
+        found["bias_index", judges[i], judges[j]] = float(accepted[i] - accepted[j])
     for place, name in enumerate(judges):
-        own = [value for pair, value in kappa.items() if place in pair]
-        found["judge_mean_cohen", name, None] = float(np.mean(own))
+        own = [pair for pair in pairs if place in pair]
+        found["judge_mean_cohen", name, None] = float(np.mean([kappa[pair] for pair in own]))
+        found["raw_agreement", name, None] = float(np.mean([raw[pair] for pair in own]))
+        found["prevalence", name, None] = float(accepted[place])
     found["mean_cohen", None, None] = float(np.mean(list(kappa.values())))
+    found["prevalence", None, None] = float(accepted.mean())
     accepts = decisions.sum(axis=1)
     counts = np.column_stack([accepts, len(judges) - accepts]).astype(float)
     observed = (counts * (counts - 1)).sum() / (len(judges) * (len(judges) - 1) * len(counts))

@@ -15,17 +15,11 @@ import pandas as pd
 
 from judge_pipeline.cocreation.judge_agreement import judge_agreement
 from judge_pipeline.cocreation.judge_curves import judge_curves
-from judge_pipeline.cocreation.judge_figures import ON_VAL, WITHOUT_INTERVAL, JudgeFigures
+from judge_pipeline.cocreation.judge_figures import METRICS, ON_VAL, RECENTRED, JudgeFigures
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, PredictionError, check_predictions
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.statistics.bootstrap import (
-    N_RESAMPLES,
-    Interval,
-    Weights,
-    estimate_with_interval,
-    percentile_interval,
-    replicate,
-)
+from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
+from judge_pipeline.statistics.intervals import estimate_with_interval, recentred
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_METRICS
 
@@ -68,18 +62,17 @@ def judge_metrics(
     for name, judge in figures.items():
         column = judged.judges.index(name)
         contexts = {split: _SplitContext.of(judged, split, column) for split in ("val", "test")}
-        for metric, value in judge.points().items():
+        found = judge.points() | judge.stability(replicates[name, "threshold"])
+        for metric in METRICS:
             split = "val" if metric in ON_VAL else "test"
-            interval = None
-            if metric not in WITHOUT_INTERVAL:
-                interval = percentile_interval(replicates[name, metric], on_grid=metric == "threshold")
-            estimate = _judge_estimate(judge, metric, value, interval, contexts[split])
+            own = replicates.get((name, metric))
+            estimate = _judge_estimate(judge, metric, found[metric], own, contexts[split])
             rows.append({"judge": name, "metric": metric, "split": split, **estimate.to_row()})
     return JUDGE_METRICS.conform(rows)
 
 
 def _judge_estimate(
-    judge: JudgeFigures, metric: str, value: float, interval: Interval | None, context: _SplitContext
+    judge: JudgeFigures, metric: str, value: float, replicates: FloatArray | None, context: _SplitContext
 ) -> Estimate:
     n = judge.val.n if metric in ON_VAL else judge.test.n
     n_clusters = judge.n_val_clusters if metric in ON_VAL else judge.n_test_clusters
@@ -87,9 +80,19 @@ def _judge_estimate(
     if np.isnan(value):
         return Estimate.undefined(judge.undefined_reason(metric), n, n_left_out)
     warnings = [*judge.warnings(metric), *context.notes]
-    if interval is None:
+    if replicates is None:
         return Estimate(value, n, n_left_out, None, "; ".join(warnings) or None)
-    return estimate_with_interval(value, interval, n=n, n_left_out=n_left_out, n_clusters=n_clusters, warnings=warnings)
+    if metric in RECENTRED:
+        replicates = recentred(replicates, value, *RECENTRED[metric])
+    return estimate_with_interval(
+        value,
+        replicates,
+        n=n,
+        n_left_out=n_left_out,
+        n_clusters=n_clusters,
+        warnings=warnings,
+        on_grid=metric == "threshold",
+    )
 
 
 @dataclass(frozen=True, slots=True)

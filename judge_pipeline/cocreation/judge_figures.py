@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judge_pipeline.cocreation.judged_attempts import SplitArrays
 from judge_pipeline.statistics import calibration, discrimination, thresholds
+from judge_pipeline.statistics.brier_decomposition import PARTS, brier_decomposition
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray, ScoreCounts, SortedScores
 
 _OF_SCORES = {
@@ -21,6 +23,7 @@ _OF_SCORES = {
     "ece": calibration.ece,
     "ece_equal_mass": calibration.ece_equal_mass,
     "ece_debiased": calibration.ece_debiased,
+    "ece_squared_debiased": calibration.squared_gap_debiased,
 }
 _OF_DECISIONS = {
     "mcc_test": thresholds.mcc,
@@ -33,12 +36,30 @@ _OF_DECISIONS = {
 TWO_CLASSES = ("roc_auc", "pr_auc", "balanced_accuracy")
 """Figures that compare accepted with rejected attempts."""
 
-ON_VAL = ("mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high")
-WITHOUT_INTERVAL = ("threshold_plateau_low", "threshold_plateau_high", "log_loss_n_clipped")
+STABILITY = ("threshold_in_plateau", "threshold_stability")
+"""Shares of the resamples of val that choose much the same threshold."""
+
+STABLE_WITHIN = 0.05
+"""A resample's threshold this close to t* counts as the same for ``threshold_stability``."""
+
+ON_VAL = ("mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high", *STABILITY)
+RECENTRED = {
+    "ece": (0.0, 1.0),
+    "ece_equal_mass": (0.0, 1.0),
+    "ece_debiased": (0.0, 1.0),
+    "ece_squared_debiased": (-np.inf, 1.0),
+    "brier_reliability": (0.0, 1.0),
+    "brier_resolution": (0.0, 0.25),
+    "brier_uncertainty": (0.0, 0.25),
+    "brier_within_variance": (0.0, 1.0),
+    "brier_within_covariance": (-np.inf, np.inf),
+}
+"""Figures that repeated rows shift, and the range of each: their replicates are moved back onto the value."""
+
 METRICS = (
-    "roc_auc", "pr_auc", "log_loss", "log_loss_n_clipped", "brier", "ece", "ece_equal_mass", "ece_debiased",
-    "mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high", "mcc_test", "mcc_test_reselected",
-    "precision", "recall", "f1", "balanced_accuracy", "accept_rate",
+    "roc_auc", "pr_auc", "log_loss", "log_loss_n_clipped", "brier", *PARTS, "ece", "ece_equal_mass", "ece_debiased",
+    "ece_squared_debiased", "mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high", *STABILITY,
+    "mcc_test", "mcc_test_reselected", "precision", "recall", "f1", "balanced_accuracy", "accept_rate",
 )  # fmt: skip
 """Every figure of a judge, in the order of the tables."""
 
@@ -66,10 +87,13 @@ class JudgeFigures:
     n_val_clusters: int
 
     @classmethod
-    def of(cls, val: SplitArrays, test: SplitArrays, judge: int) -> JudgeFigures:
-        """The figures of the judge in column ``judge`` of the arrays."""
-        test_scores, n_test = _sorted_scores(test, judge)
-        val_scores, n_val = _sorted_scores(val, judge)
+    def of(
+        cls, val: SplitArrays, test: SplitArrays, judge: int, among: NDArray[np.bool_] | None = None
+    ) -> JudgeFigures:
+        """The figures of the judge in column ``judge`` of the arrays, on test only over the attempts in ``among``."""
+        on_test = test.usable(judge) if among is None else test.usable(judge) & among
+        test_scores, n_test = _sorted_scores(test, judge, on_test)
+        val_scores, n_val = _sorted_scores(val, judge, val.usable(judge))
         val_counts = val_scores.count()
         return cls(
             test=test_scores,
@@ -82,21 +106,36 @@ class JudgeFigures:
         )
 
     def points(self) -> dict[str, float]:
-        """Every figure of ``METRICS``, NaN where undefined."""
+        """Every figure of ``METRICS`` but those of ``STABILITY``, in that order, NaN where undefined."""
         t = self.threshold
         figures = self._figures(self.test_counts, self.val_counts)
         values = {name: float(figures[name][0]) for name in figures}
         values["log_loss_n_clipped"] = float(discrimination.n_clipped(self.test_counts)[0])
         values["threshold_plateau_low"] = np.nan if t is None else t.plateau_low
         values["threshold_plateau_high"] = np.nan if t is None else t.plateau_high
-        return {name: values[name] for name in METRICS}
+        return {name: values[name] for name in METRICS if name in values}
+
+    def stability(self, chosen: FloatArray) -> dict[str, float]:
+        """The figures of ``STABILITY``, from the thresholds that the resamples of val chose, shape (R,).
+
+        NaN without t*, without a second trajectory to resample, or where no resample has a threshold. Resamples
+        without one are skipped.
+        """
+        t, found = self.threshold, chosen[~np.isnan(chosen)]
+        if t is None or not len(found) or self.n_val_clusters < 2:
+            return dict.fromkeys(STABILITY, np.nan)
+        # The grid's steps are 0.01, so half a step separates "within" from "beyond" whatever the rounding.
+        half_step = 0.005
+        in_plateau = (found > t.plateau_low - half_step) & (found < t.plateau_high + half_step)
+        near = np.abs(found - t.value) < STABLE_WITHIN + half_step
+        return dict(zip(STABILITY, (float(in_plateau.mean()), float(near.mean())), strict=True))
 
     def replicates(self, test_weights: FloatArray, val_weights: FloatArray) -> dict[str, FloatArray]:
         """The figures that have an interval, under cluster weights of shapes (R, test) and (R, val); each (R,)."""
         return self._figures(self.test.count(test_weights), self.val.count(val_weights))
 
     def _figures(self, test: ScoreCounts, val: ScoreCounts) -> dict[str, FloatArray]:
-        figures = {name: function(test) for name, function in _OF_SCORES.items()}
+        figures = {name: function(test) for name, function in _OF_SCORES.items()} | brier_decomposition(test)
         undefined = np.full(len(test.accepted), np.nan)
         for name in (*_OF_DECISIONS, "mcc_val", "threshold", "mcc_test_reselected"):
             figures[name] = undefined
@@ -116,6 +155,8 @@ class JudgeFigures:
 
     def warnings(self, metric: str) -> list[str]:
         """What to know about a point estimate of ``metric`` that exists."""
+        if metric == "ece_debiased":
+            return self._zero_is_no_proof()
         clipped = float(discrimination.n_clipped(self.test_counts)[0])
         if metric != "log_loss" or not clipped:
             return []
@@ -124,16 +165,25 @@ class JudgeFigures:
             "and each of them that is wrong adds 36 to the sum"
         ]
 
+    def _zero_is_no_proof(self) -> list[str]:
+        squared = float(calibration.squared_gap_debiased(self.test_counts)[0])
+        if squared > 0:
+            return []
+        return [
+            f"0 stands for a squared gap of {squared:.4f} after chance is taken off (ece_squared_debiased): at this n "
+            "the gaps are no wider than chance makes them, which does not show that the judge is calibrated"
+        ]
+
     def undefined_reason(self, metric: str) -> str:
         """Why the point estimate of ``metric`` does not exist."""
         if metric in ON_VAL:
-            return thresholds.no_threshold_reason(self.val_counts)
+            return self._undefined_on_val()
         one_class = self.test_counts.one_class_reason()
         if not self.test.n:
             return "no attempt of test has both a label and an answer by this judge"
         if metric in TWO_CLASSES and one_class is not None:
             return one_class
-        if metric == "ece_debiased":
+        if metric in ("ece_debiased", "ece_squared_debiased"):
             return f"none of {calibration.N_BINS} bins of equal mass holds two attempts"
         if self.threshold is None:
             return thresholds.no_threshold_reason(self.val_counts)
@@ -145,9 +195,13 @@ class JudgeFigures:
         }
         return reasons.get(metric) or thresholds.mcc_reason(confusion) or "0/0"
 
+    def _undefined_on_val(self) -> str:
+        if self.threshold is None:
+            return thresholds.no_threshold_reason(self.val_counts)
+        return "val cannot be resampled: it needs two trajectories, and resamples in which a threshold exists"
 
-def _sorted_scores(split: SplitArrays, judge: int) -> tuple[SortedScores, int]:
-    usable = split.usable(judge)
+
+def _sorted_scores(split: SplitArrays, judge: int, usable: NDArray[np.bool_]) -> tuple[SortedScores, int]:
     cluster = split.cluster[usable]
     return SortedScores(split.y[usable], split.p[usable, judge], cluster), len(np.unique(cluster))
 

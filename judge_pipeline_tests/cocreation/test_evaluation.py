@@ -9,7 +9,7 @@ from sklearn import metrics as sk
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from judge_pipeline.cocreation.evaluation import PredictionError, judge_agreement, judge_curves, judge_metrics
-from judge_pipeline.cocreation.judge_figures import METRICS
+from judge_pipeline.cocreation.judge_figures import METRICS, RECENTRED
 from judge_pipeline.tables import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS, PREDICTIONS
 
 from . import paper_items
@@ -105,7 +105,8 @@ def test_tables_hold_every_figure_of_every_judge_in_order() -> None:
     assert [*metrics["metric"][: len(METRICS)]] == [*METRICS]
     assert metrics["judge"].unique().tolist() == ["a", "b", "c"]
     assert set(metrics.loc[metrics["split"] == "val", "metric"]) == {
-        "mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high",
+        "mcc_val", "threshold", "threshold_plateau_low", "threshold_plateau_high", "threshold_in_plateau",
+        "threshold_stability",
     }  # fmt: skip
 
 
@@ -160,6 +161,78 @@ def test_the_interval_of_the_threshold_ends_on_the_grid() -> None:
         row = figure(judge_metrics(simulated(5, n_groups=80), seed=seed, n_resamples=7), "a", "threshold")
         assert row["ci95_low"] < row["ci95_high"]
         assert {row["ci95_low"], row["ci95_high"]} <= {i / 100 for i in range(101)}
+
+
+def test_stability_is_the_share_of_resamples_of_val_that_choose_much_the_same_threshold() -> None:
+    frame = simulated(5, n_groups=80, judges=("a",))
+    metrics = judge_metrics(frame, seed=3, n_resamples=300)
+    t = figure(metrics, "a", "threshold")["value"]
+    high = figure(metrics, "a", "threshold_plateau_high")["value"]
+    val = frame[frame["split"] == "val"].sort_values(["participant", "attempt_id"])
+    groups = sorted(val["participant"].unique())
+    rng = np.random.default_rng([3, 1])
+    chosen = []
+    for drawn in rng.integers(0, len(groups), size=(300, len(groups))):
+        rows = pd.concat([val[val["participant"] == groups[i]] for i in drawn])
+        # MCC is Pearson's correlation of two 0/1 variables.
+        decisions = rows["p_ac"].to_numpy()[:, None] >= np.arange(101) / 100
+        with np.errstate(invalid="ignore"):
+            scores = np.corrcoef(rows["y"], decisions, rowvar=False)[0, 1:]
+        chosen.append(int(np.argmax(np.nan_to_num(scores, nan=-2) >= np.nanmax(scores) - 1e-9)) / 100)
+    assert len(set(chosen)) > 3
+    near, inside = figure(metrics, "a", "threshold_stability"), figure(metrics, "a", "threshold_in_plateau")
+    assert near["value"] == pytest.approx(np.mean([abs(c - t) < 0.0500001 for c in chosen]), abs=1e-12)
+    assert inside["value"] == pytest.approx(np.mean([t - 1e-9 <= c <= high + 1e-9 for c in chosen]), abs=1e-12)
+    assert 0 < inside["value"] <= near["value"] < 1
+    assert near["n"] == len(val)
+
+
+def test_a_single_val_trajectory_says_nothing_about_stability() -> None:
+    frame = simulated(0)
+    frame.loc[frame["split"] == "val", "participant"] = "one"
+    row = figure(judge_metrics(frame, seed=0, n_resamples=20), "a", "threshold_stability")
+    assert np.isnan(row["value"])
+    assert "it needs two trajectories" in row["reason"]
+
+
+def test_figures_that_repeated_rows_shift_lie_inside_their_interval() -> None:
+    for seed in range(4):
+        metrics = judge_metrics(simulated(seed, n_groups=48), seed=0, n_resamples=200)
+        shifted = metrics[metrics["metric"].isin(RECENTRED)]
+        assert len(shifted) == 3 * len(RECENTRED)
+        assert not shifted["reason"].fillna("").str.contains("outside").any()
+        assert (shifted["ci95_low"] <= shifted["value"] + 1e-12).all()
+        assert (shifted["value"] <= shifted["ci95_high"] + 1e-12).all()
+        errors = shifted[shifted["metric"].isin(["ece", "ece_equal_mass", "ece_debiased", "brier_reliability"])]
+        assert (errors["ci95_low"] >= 0).all()
+
+
+def test_the_parts_of_the_brier_score_add_up_in_the_table() -> None:
+    metrics = judge_metrics(simulated(1), seed=0, n_resamples=5)
+    for judge in "abc":
+        part = {name: figure(metrics, judge, f"brier_{name}")["value"] for name in (
+            "reliability", "resolution", "uncertainty", "within_variance", "within_covariance"
+        )}  # fmt: skip
+        total = part["reliability"] - part["resolution"] + part["uncertainty"]
+        total += part["within_variance"] - part["within_covariance"]
+        assert total == pytest.approx(figure(metrics, judge, "brier")["value"], abs=1e-12)
+
+
+def test_a_debiased_ece_of_zero_is_said_to_prove_nothing() -> None:
+    # Two attempts of each score, one accepted: the gap of 0.05 is far below what chance makes of two attempts.
+    rows = [
+        (f"{split}-{i}-{k}", "a", 0.45 + 0.01 * (i % 3), k, split, f"E{i}", "P")
+        for split in ("val", "test")
+        for i in range(12)
+        for k in (0, 1)
+    ]
+    columns = ["attempt_id", "judge", "p_ac", "y", "split", "participant", "problem_id"]
+    metrics = judge_metrics(pd.DataFrame(rows, columns=columns), seed=0, n_resamples=20)
+    debiased, squared = figure(metrics, "a", "ece_debiased"), figure(metrics, "a", "ece_squared_debiased")
+    assert debiased["value"] == 0
+    assert squared["value"] < 0
+    assert f"0 stands for a squared gap of {squared['value']:.4f}" in debiased["reason"]
+    assert "does not show that the judge is calibrated" in debiased["reason"]
 
 
 def test_what_is_not_judged_yet_is_left_out_and_counted() -> None:
