@@ -64,7 +64,10 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
 
 
 def _jobs() -> list[Any]:
-    read = ("read_contest_folder", "participant_contexts", "splits", "judge_requests", "redaction_counts")
+    read = (
+        "read_contest_folder", "participant_contexts", "splits", "judge_requests", "redaction_counts",
+        "verdict_word_counts",
+    )  # fmt: skip
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
     last = dg.AssetSelection.assets("judge_coverage", "trajectories").downstream()

@@ -27,7 +27,15 @@ GRAPH = {
         "trajectories",
     },
     "contest_folder": set(),
-    "contest_overview": {"attempts", "ingest_quarantine", "prompt_logs", "redaction_counts", "splits", "trajectories"},
+    "contest_overview": {
+        "attempts",
+        "ingest_quarantine",
+        "prompt_logs",
+        "redaction_counts",
+        "splits",
+        "trajectories",
+        "verdict_word_counts",
+    },
     "ingest_quarantine": {"contest_folder"},
     "judge_agreement": {"judge_coverage", "predictions"},
     "judge_coverage": {"attempts", "judge_outputs", "judge_requests", "splits"},
@@ -47,6 +55,7 @@ GRAPH = {
     "success_at_turn": {"trajectories"},
     "survival": {"trajectories"},
     "trajectories": {"attempts", "splits"},
+    "verdict_word_counts": {"attempts", "participant_contexts", "splits"},
 }
 ASSET_TABLES = {table.name for table in ALL_TABLES if table is not SPLITS_LEDGER}
 HEAVY = {"pandas", "numpy", "pyarrow", "scipy", "sklearn", "lifelines", "statsmodels", "plotly", "litellm", "codebleu"}

@@ -22,6 +22,7 @@ from judge_pipeline.tables import (
     SUCCESS_AT_TURN,
     SURVIVAL,
     TRAJECTORIES,
+    VERDICT_WORD_COUNTS,
 )
 
 GROUP = "reports"
@@ -30,7 +31,15 @@ GROUP = "reports"
 @table_asset(
     CONTEST_OVERVIEW,
     group=GROUP,
-    inputs=(ATTEMPTS, PROMPT_LOGS, TRAJECTORIES, SPLIT_ASSIGNMENTS, INGEST_QUARANTINE, REDACTION_COUNTS),
+    inputs=(
+        ATTEMPTS,
+        PROMPT_LOGS,
+        TRAJECTORIES,
+        SPLIT_ASSIGNMENTS,
+        INGEST_QUARANTINE,
+        REDACTION_COUNTS,
+        VERDICT_WORD_COUNTS,
+    ),
     rooms=("cocreation/overview.py",),
 )
 def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
@@ -47,6 +56,7 @@ def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
             tables["splits"],
             tables["ingest_quarantine"],
             tables["redaction_counts"],
+            tables["verdict_word_counts"],
             n_withdrawn=len(Tombstones(out_dir, contest_of(context)).read()),
         )
     )

@@ -22,6 +22,11 @@ _KIND_LABELS = {
     "participant": "Participant ids",
 }
 
+_VERDICT_WORD_LABELS = {
+    "prompt_text": "Words for verdicts in participants' prompts (Q_u)",
+    "source_comment": "Words for verdicts in comments of programs",
+}
+
 
 def contest_overview(
     attempts: pd.DataFrame,
@@ -30,6 +35,7 @@ def contest_overview(
     splits: pd.DataFrame,
     quarantine: pd.DataFrame,
     redactions: pd.DataFrame | None = None,
+    verdict_words: pd.DataFrame | None = None,
     n_withdrawn: int = 0,
 ) -> pd.DataFrame:
     """The contest's counts: the rows of Table I in its order, then what was undecided, incomplete or set aside.
@@ -45,6 +51,7 @@ def contest_overview(
         splits: table SPLIT_ASSIGNMENTS.
         quarantine: table INGEST_QUARANTINE.
         redactions: table REDACTION_COUNTS; without it no line says what was replaced.
+        verdict_words: table VERDICT_WORD_COUNTS; without it no line says how many there are.
         n_withdrawn: participants who withdrew and are in none of the tables.
 
     Returns:
@@ -56,6 +63,7 @@ def contest_overview(
         *_turn_lines(trajectories),
         *_incomplete_lines(attempts, quarantine, prompt_logs),
         *_privacy_lines(redactions, n_withdrawn),
+        *_verdict_word_lines(verdict_words),
         *_language_lines(attempts),
     ]
     return CONTEST_OVERVIEW.conform(
@@ -144,6 +152,24 @@ def _privacy_lines(redactions: pd.DataFrame | None, n_withdrawn: int) -> Iterato
             yield f"redacted:{kind}", label, Estimate.undefined(str(reasons.iloc[0])), "texts"
         elif rows["n_replaced"].sum():
             yield f"redacted:{kind}", label, _count(rows["n_replaced"].sum(), searched), "texts"
+
+
+def _verdict_word_lines(verdict_words: pd.DataFrame | None) -> Iterator[Line]:
+    """Counted over the texts that were searched; undefined where none was, since judges are not shown them."""
+    if verdict_words is None:
+        return
+    for place, label in _VERDICT_WORD_LABELS.items():
+        rows = verdict_words[verdict_words["place"] == place]
+        searched = int(rows["n_searched"].max()) if len(rows) else 0
+        found, masked = int(rows["n_found"].sum()), int(rows["n_masked"].sum())
+        if searched or place != "prompt_text":
+            yield f"verdict_words:{place}", label, _count(found, searched), "texts"
+        else:
+            reasons = rows["reason"].dropna()
+            why = str(reasons.iloc[0]) if len(reasons) else "no text was searched"
+            yield f"verdict_words:{place}", label, Estimate.undefined(why), "texts"
+        if masked:
+            yield f"verdict_words_masked:{place}", f"{label}, masked", _count(masked, searched), "texts"
 
 
 def _language_lines(attempts: pd.DataFrame) -> Iterator[Line]:

@@ -22,12 +22,6 @@ _LABEL_WORDS = frozenset((
 ))  # fmt: skip
 _WORDS_OF_A_NAME = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 
-_VERDICT_WORDS = re.compile(
-    r"\b(?:AC|WA|TLE|MLE|OLE|Accepted|accepted|(?i:wrong answer|(?:time|memory|output) limit exceeded"
-    r"|runtime error|compil(?:e|ation) error|presentation error))\b"
-    r"|正解|正答|誤答|実行時間制限超過|メモリ制限超過|実行時エラー|コンパイルエラー|答案正确|答案错误|超时"
-)
-
 
 def judge_requests(
     attempts: pd.DataFrame,
@@ -82,10 +76,15 @@ def judge_requests(
                 "split": split_of[attempt["participant"], problem_id],
                 "source_chars_cut": max(0, len(attempt["source_code"]) - max_code_chars),
                 "prompt_chars_cut": max(0, len(prompt) - max_prompt_chars),
-                "request_sha256": hashlib.sha256(canonical_json(request).encode("utf-8")).hexdigest(),
+                "request_sha256": request_sha256(request),
             }
         )
     return JUDGE_REQUESTS.conform(rows)
+
+
+def request_sha256(row: Mapping[str, Any]) -> str:
+    """sha256 of x_a in its canonical JSON: equal for equal requests, whoever's attempts they are of."""
+    return hashlib.sha256(canonical_json(row).encode("utf-8")).hexdigest()
 
 
 def attempts_without_source(attempts: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +118,7 @@ def label_leaks(requests: pd.DataFrame | str) -> list[str]:
 
     Names are compared by their words: ``verdictRaw`` and ``y`` are found, ``language`` and ``year`` are not. Each
     is named once, sorted; an empty list means none. What people wrote inside code and prompts is not looked at here
-    (``verdict_word_counts`` does).
+    (``verdict_masking`` does), nor what is sent (``label_check`` does).
 
     Raises:
         json.JSONDecodeError: a line of the JSONL is not JSON.
@@ -129,16 +128,6 @@ def label_leaks(requests: pd.DataFrame | str) -> list[str]:
     else:
         names = {key for line in requests.split("\n") if line.strip() for key in _keys(json.loads(line))}
     return sorted(name for name in names if _LABEL_WORDS & {w.lower() for w in _WORDS_OF_A_NAME.findall(name)})
-
-
-def verdict_word_counts(requests: pd.DataFrame) -> dict[str, int]:
-    """How many requests hold words for verdicts inside what participants wrote, by column.
-
-    Such words ("I got WA again", a result in a head comment) are part of the data and are not removed; a high count
-    says that judges may read the outcome instead of judging.
-    """
-    columns = ("prompt_text", "source_code")
-    return {column: sum(_VERDICT_WORDS.search(text) is not None for text in requests[column]) for column in columns}
 
 
 def _require_complete(

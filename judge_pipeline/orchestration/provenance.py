@@ -24,6 +24,7 @@ _CODE = ("assets", "cocreation", "figures", "ingest", "judging", "orchestration"
 def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProvenance:
     """Where the numbers of a contest's report come from."""
     from judge_pipeline.cocreation.redacted import redactions_in_words
+    from judge_pipeline.cocreation.verdict_masking import masking_in_words
     from judge_pipeline.report.inputs import ReportProvenance
 
     resource: WorkspaceResource = context.resources.workspace
@@ -47,6 +48,7 @@ def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProv
             "max_code_chars": str(settings.max_code_chars),
             "max_prompt_chars": str(settings.max_prompt_chars),
             "replaced in what judges are sent": redactions_in_words(settings.redaction),
+            "words for verdicts in prompts": masking_in_words(settings),
         },
     )
 

@@ -52,6 +52,9 @@ class ContestSettings(SettingsModel):
     redaction: RedactionSettings = Field(
         default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
     )
+    mask_verdict_words: bool = Field(
+        default=False, description="Whether words for verdicts in Q_u are replaced before judges are asked"
+    )
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
     )

@@ -33,6 +33,7 @@ from judge_pipeline.tables.judging import (
     PREDICTIONS,
     PREDICTIONS_WIDE,
     REDACTION_COUNTS,
+    VERDICT_WORD_COUNTS,
 )
 
 ALL_TABLES = (*contest.TABLES, *judging.TABLES, *evaluation.TABLES, *dynamics.TABLES)
@@ -71,5 +72,6 @@ __all__ = [
     "TRAJECTORIES",
     "VERDICTS",
     "VERDICTS_WITHOUT_LABEL",
+    "VERDICT_WORD_COUNTS",
     "estimate_columns",
 ]

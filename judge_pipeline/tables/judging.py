@@ -38,6 +38,21 @@ REDACTION_COUNTS = Table(
     ("place", "kind"),
 )
 
+VERDICT_WORD_COUNTS = Table(
+    "verdict_word_counts",
+    "How often words for one verdict stand in what judges are shown by participants: Q_u and comments of programs.",
+    (
+        Column("place", "string", "Which text", allowed=("source_comment", "prompt_text")),
+        Column("verdict", "string", "What the words mean", allowed=VERDICTS),
+        Column("n_found", "int", "Words found, as far as the text is sent", low=0),
+        Column("n_masked", "int", "Of these, replaced by [masked:verdict] before judges are asked", low=0),
+        Column("n_texts", "int", "Texts in which there was any", low=0),
+        Column("n_searched", "int", "Texts that were searched: sources of attempts, or Q_u of participants", low=0),
+        Column("reason", "string", "Why none is masked, or none was searched", nullable=True),
+    ),
+    ("place", "verdict"),
+)
+
 JUDGE_OUTPUTS = Table(
     "judge_outputs",
     "One judge's judgment of one attempt (paper 1, eq. 8), in a table that satisfied eq. 9.",
@@ -145,5 +160,14 @@ PREDICTIONS_WIDE = Table(
     open_description="p_ac of the judge named after the colon; null where it lies outside the judge's scope",
 )
 
-TABLES = (JUDGE_REQUESTS, REDACTION_COUNTS, JUDGE_OUTPUTS, JUDGE_REPEATS, JUDGE_COVERAGE, PREDICTIONS, PREDICTIONS_WIDE)
+TABLES = (
+    JUDGE_REQUESTS,
+    REDACTION_COUNTS,
+    VERDICT_WORD_COUNTS,
+    JUDGE_OUTPUTS,
+    JUDGE_REPEATS,
+    JUDGE_COVERAGE,
+    PREDICTIONS,
+    PREDICTIONS_WIDE,
+)
 """The tables of this module."""

@@ -152,3 +152,22 @@ def test_an_empty_contest_has_counts_of_0_and_no_averages() -> None:
     assert overview.loc["accepted", "counted_over"] == "attempts with a label"
     assert overview.loc["prompts", "counted_over"] == "messages"
     assert overview.loc["max_turns", "counted_over"] == "trajectories"
+
+
+def _words(place: str, verdict: str, found: int, masked: int, searched: int, reason: str | None) -> dict[str, object]:
+    return {"place": place, "verdict": verdict, "n_found": found, "n_masked": masked, "n_texts": min(found, searched),
+            "n_searched": searched, "reason": reason}  # fmt: skip
+
+
+def test_words_for_verdicts_are_counted_and_said_to_be_masked_where_they_are() -> None:
+    nothing = (ATTEMPTS, PROMPT_LOGS, TRAJECTORIES, SPLIT_ASSIGNMENTS, INGEST_QUARANTINE)
+    rows = [_words("prompt_text", "WA", 3, 3, 7, None), _words("prompt_text", "AC", 2, 2, 7, None),
+            _words("source_comment", "WA", 4, 0, 9, "programs are sent as they are")]  # fmt: skip
+    counted = VERDICT_WORD_COUNTS.conform(rows)
+    found = values(contest_overview(*(t.empty() for t in nothing), verdict_words=counted))
+    assert found["verdict_words:prompt_text"] == found["verdict_words_masked:prompt_text"] == (5, 7, 0)
+    assert found["verdict_words:source_comment"] == (4, 9, 0)
+    assert "verdict_words_masked:source_comment" not in found
+    blind = VERDICT_WORD_COUNTS.conform([_words("prompt_text", "WA", 0, 0, 0, "judges are blind")])
+    overview = contest_overview(*(t.empty() for t in nothing), verdict_words=blind).set_index("statistic")
+    assert overview.loc["verdict_words:prompt_text", "reason"] == "judges are blind"

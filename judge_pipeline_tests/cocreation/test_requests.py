@@ -15,7 +15,6 @@ from judge_pipeline.cocreation.requests import (
     judge_requests,
     label_leaks,
     to_jsonl,
-    verdict_word_counts,
 )
 from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, PREDICTIONS
 
@@ -181,10 +180,3 @@ def test_tables_that_do_hold_labels_are_recognized() -> None:
     assert label_leaks(ATTEMPTS.empty()) == ["verdict", "verdict_raw", "y"]
     assert label_leaks(PREDICTIONS.empty()) == ["p_ac", "verdict", "y"]
     assert label_leaks(JUDGE_OUTPUTS.empty()) == ["p_ac"]
-
-
-def test_requests_whose_texts_speak_of_verdicts_are_counted() -> None:
-    rows = [attempt(i, source="// AC\n" if i == 1 else "ACM(); // accept", participant=f"E{i}") for i in (1, 2, 3, 4)]
-    prompts = {"E1": "why wrong answer on test 3?", "E2": "不正解でした", "E3": "a MACHINE, walking", "E4": "I got TLE"}
-    requests = judge_requests(*tables(*rows, prompts=prompts), **BUDGETS)
-    assert verdict_word_counts(requests) == {"prompt_text": 3, "source_code": 1}
