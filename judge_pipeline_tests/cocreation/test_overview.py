@@ -5,7 +5,14 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.cocreation.overview import contest_overview
-from judge_pipeline.tables import ATTEMPTS, INGEST_QUARANTINE, PROMPT_LOGS, SPLIT_ASSIGNMENTS, TRAJECTORIES
+from judge_pipeline.tables import (
+    ATTEMPTS,
+    INGEST_QUARANTINE,
+    PROMPT_LOGS,
+    SPLIT_ASSIGNMENTS,
+    TRAJECTORIES,
+    VERDICT_WORD_COUNTS,
+)
 
 
 def attempts_table(rows: list[tuple[str, str, int | None, str, str | None, str | None]]) -> pd.DataFrame:
