@@ -7,27 +7,20 @@ narrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics.score_counts import FloatArray
 
 N_RESAMPLES = 2000
 """Resamples behind every interval, unless a caller says otherwise."""
 
-FEW_CLUSTERS = 50
-"""Below this many clusters percentile intervals are too narrow, and every figure says so."""
-
 BLOCK_ELEMENTS = 1 << 18
 """Weights held at once (2 MB): few enough for the processor's cache, enough to make each call worth while."""
-
-ROUNDING = 1e-12
-"""Differences below this are floating-point noise."""
 
 Key = TypeVar("Key")
 Weights = tuple[FloatArray, ...]
@@ -84,79 +77,6 @@ def replicate(
         for key, values in statistics(weights).items():
             parts.setdefault(key, []).append(values)
     return {key: np.concatenate(values) for key, values in parts.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A 95% percentile interval.
-
-    Attributes:
-        low: the 2.5% quantile of the defined replicates, or None where there is none.
-        high: the 97.5% quantile.
-        n_undefined: resamples that left the statistic undefined, and were skipped.
-        n_resamples: all resamples.
-    """
-
-    low: float | None
-    high: float | None
-    n_undefined: int
-    n_resamples: int
-
-
-def percentile_interval(replicates: FloatArray, *, on_grid: bool = False) -> Interval:
-    """The percentile interval of the replicates that are defined.
-
-    ``on_grid`` takes a replicate that occurred instead of interpolating between two: for thresholds, which lie on a
-    grid.
-    """
-    defined = replicates[~np.isnan(replicates)]
-    n_undefined = len(replicates) - len(defined)
-    if not len(defined):
-        return Interval(None, None, n_undefined, len(replicates))
-    low, high = np.quantile(defined, [0.025, 0.975], method="inverted_cdf" if on_grid else "linear")
-    return Interval(float(low), float(high), n_undefined, len(replicates))
-
-
-def estimate_with_interval(
-    value: float,
-    interval: Interval,
-    *,
-    n: int,
-    n_left_out: int,
-    n_clusters: int,
-    warnings: Sequence[str] = (),
-) -> Estimate:
-    """The estimate of a defined value with its interval, and in ``reason`` what weakens either.
-
-    Args:
-        value: the point estimate.
-        interval: from its replicates.
-        n: observations behind the value.
-        n_left_out: observations offered and not used.
-        n_clusters: clusters that hold these observations.
-        warnings: what else is to be said about the value.
-    """
-    notes = list(warnings)
-    ci95: tuple[float, float] | None = None
-    if n_clusters < 2:
-        notes.append("no interval: a single cluster cannot be resampled")
-        return Estimate(value, n, n_left_out, None, "; ".join(notes))
-    if n_clusters < FEW_CLUSTERS:
-        notes.append(
-            f"{n_clusters} clusters: with fewer than {FEW_CLUSTERS}, 95% percentile intervals are too narrow "
-            "(of AUC they cover about 92%)"
-        )
-    if interval.n_undefined:
-        notes.append(f"undefined in {interval.n_undefined} of {interval.n_resamples} resamples, which were skipped")
-    if interval.low is None or interval.high is None:
-        notes.append("no interval: undefined in every resample")
-    else:
-        ci95 = (interval.low, interval.high)
-        if interval.high - interval.low < ROUNDING:
-            notes.append("the interval has no width: every resample gives the same value")
-        elif not interval.low - ROUNDING <= value <= interval.high + ROUNDING:
-            notes.append("the value lies outside its percentile interval: resampling itself shifts this figure")
-    return Estimate(value, n, n_left_out, ci95, "; ".join(notes) or None)
 
 
 def _draw(rng: np.random.Generator, n_rows: int, n_clusters: int) -> FloatArray:

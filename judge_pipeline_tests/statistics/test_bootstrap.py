@@ -5,8 +5,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from judge_pipeline.statistics import bootstrap as ours
-from judge_pipeline.statistics.bootstrap import ClusterResamples, Interval, percentile_interval, replicate
+from judge_pipeline.statistics.bootstrap import ClusterResamples, replicate
 from judge_pipeline.statistics.discrimination import roc_auc
+from judge_pipeline.statistics.intervals import bootstrap_interval
 from judge_pipeline.statistics.score_counts import SortedScores
 
 
@@ -61,37 +62,6 @@ def test_replicates_are_the_figure_on_the_resampled_rows(monkeypatch: pytest.Mon
             assert np.isnan(value)
 
 
-def test_percentiles_skip_and_count_what_is_undefined() -> None:
-    values = np.array([np.nan, *np.arange(101.0), np.nan])
-    assert percentile_interval(values) == Interval(2.5, 97.5, 2, 103)
-    assert percentile_interval(np.full(4, np.nan)) == Interval(None, None, 4, 4)
-
-
-def test_an_interval_on_the_grid_ends_on_the_grid() -> None:
-    values = np.array([0.01, 0.81] * 20)
-    assert percentile_interval(values, on_grid=True) == Interval(0.01, 0.81, 0, 40)
-
-
-@pytest.mark.parametrize(
-    ("interval", "n_clusters", "ci95", "words"),
-    [
-        (Interval(0.4, 0.6, 0, 10), 50, (0.4, 0.6), None),
-        (Interval(0.4, 0.6, 0, 10), 49, (0.4, 0.6), "49 clusters"),
-        (Interval(0.4, 0.6, 3, 10), 50, (0.4, 0.6), "undefined in 3 of 10"),
-        (Interval(0.5, 0.5, 0, 10), 50, (0.5, 0.5), "no width"),
-        (Interval(0.6, 0.7, 0, 10), 50, (0.6, 0.7), "outside its percentile interval"),
-        (Interval(0.5, 0.5, 0, 10), 1, None, "single cluster"),
-        (Interval(None, None, 10, 10), 50, None, "undefined in every resample"),
-    ],
-)
-def test_what_weakens_an_interval_is_said(
-    interval: Interval, n_clusters: int, ci95: tuple[float, float] | None, words: str | None
-) -> None:
-    estimate = ours.estimate_with_interval(0.5, interval, n=100, n_left_out=2, n_clusters=n_clusters)
-    assert (estimate.value, estimate.n, estimate.n_left_out, estimate.ci95) == (0.5, 100, 2, ci95)
-    assert (words is None and estimate.reason is None) or (words is not None and words in (estimate.reason or ""))
-
-
 def test_intervals_of_clustered_data_are_wider_than_those_of_single_rows() -> None:
     # Twenty trajectories of thirty equal attempts carry the information of twenty attempts, not of six hundred.
     rng = np.random.default_rng(0)
@@ -102,7 +72,7 @@ def test_intervals_of_clustered_data_are_wider_than_those_of_single_rows() -> No
     for scores, size in ((by_cluster, 20), (by_row, 600)):
         plan = ClusterResamples((size,), n_resamples=300, seed=0)
         values = replicate(plan, lambda w, s=scores: {"auc": roc_auc(s.count(w[0]))}, n_observations=600)["auc"]
-        interval = percentile_interval(values)
+        interval = bootstrap_interval(values, size)
         assert interval.low is not None
         assert interval.high is not None
         widths.append(interval.high - interval.low)
