@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from judge_pipeline_tests.postgresql import PostgresqlServer, running_server
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
@@ -32,3 +35,10 @@ def shared() -> Path:
     if not (folder / "cases").is_dir():
         pytest.skip("../shared, the folder of real files, is not here: a user's checkout has none")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[PostgresqlServer]:
+    """A real PostgreSQL server; tests that need it are skipped where its programs are not there."""
+    with running_server() as server:
+        yield server

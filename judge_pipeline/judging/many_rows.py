@@ -26,6 +26,8 @@ def insert_rows(connection: sa.Connection, statement: sa.Insert, columns: Sequen
         columns: names of the columns that it fills, in the table's order.
         rows: a tuple of values a row, in the order of the columns.
     """
+    if not rows:
+        return
     if connection.dialect.name != "sqlite":
         connection.execute(statement, [dict(zip(columns, row, strict=True)) for row in rows])
         return

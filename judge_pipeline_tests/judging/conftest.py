@@ -248,8 +248,22 @@ def make_requests() -> Callable[..., pd.DataFrame]:
 
 
 @pytest.fixture
-def checkpoint(tmp_path: Path) -> Iterator[Checkpoint]:
-    store = Checkpoint(f"sqlite:///{tmp_path / 'checkpoint.sqlite'}")
+def store_kind() -> str:
+    """Where the checkpoint is; modules whose tests hold for PostgreSQL, too, put their own in its place."""
+    return "sqlite"
+
+
+@pytest.fixture
+def store_url(store_kind: str, tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """The URL of an empty store."""
+    if store_kind == "sqlite":
+        return f"sqlite:///{tmp_path / 'checkpoint.sqlite'}"
+    return str(request.getfixturevalue("postgresql_server").new_database())
+
+
+@pytest.fixture
+def checkpoint(store_url: str) -> Iterator[Checkpoint]:
+    store = Checkpoint(store_url)
     yield store
     store.close()
 

@@ -18,6 +18,12 @@ from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.request import sha256
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
+
+
 def record(n: int, judge: str = "j", p_ac: float | None = 0.5, cost: float | None = 0.25, raw: str = "{}") -> Record:
     hash_ = sha256(str(n))
     call = CallRow(judge, hash_, f"a{n}", 0, "run", 1, utc_now(), 1500.0, 100, 20, None, cost, "stop", raw_text=raw)
@@ -101,8 +107,8 @@ store.close()
 """
 
 
-def test_processes_on_one_host_write_at_once_and_lose_nothing(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'checkpoint.sqlite'}"
+def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
+    url = store_url
     processes = [subprocess.Popen([sys.executable, "-c", WRITES, url, str(1 + 100 * n)]) for n in range(4)]
     assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
     store = Checkpoint(url)

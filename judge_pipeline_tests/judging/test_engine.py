@@ -25,10 +25,22 @@ from judge_pipeline.tables import JUDGE_OUTPUTS
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture(params=["litellm", "direct"])
-def transport(request: pytest.FixtureRequest) -> str:
-    """All of this holds over both."""
+@pytest.fixture(params=["litellm", "direct", "direct postgresql"])
+def way(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both transports and both stores."""
     return str(request.param)
+
+
+@pytest.fixture
+def transport(way: str) -> str:
+    """The transport of the way."""
+    return way.split(maxsplit=1)[0]
+
+
+@pytest.fixture
+def store_kind(way: str) -> str:
+    """The store of the way."""
+    return "postgresql" if way.endswith("postgresql") else "sqlite"
 
 
 @pytest.fixture

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import random
-from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_pipeline.judging.limits import InFlight, Timing, wait_before_try
+from judge_pipeline.judging.limits import InFlight, wait_before_try
 from judge_pipeline.settings import Limits
 
 
@@ -31,57 +30,47 @@ def test_waits_double() -> None:
     assert [round(mean / 0.75, 1) for mean in means] == [1.0, 2.0, 4.0]
 
 
-def test_the_first_call_goes_alone_and_its_reply_opens_the_window(clock: Any) -> None:
+async def begun(calls: InFlight, n: int) -> list[asyncio.Task[None]]:
+    """n calls, those that may start started."""
+    tasks = [asyncio.create_task(calls.acquire()) for _ in range(n)]
+    await asyncio.sleep(0.01)
+    return tasks
+
+
+def test_the_first_call_goes_alone_and_its_reply_opens_the_way() -> None:
     async def run() -> list[int]:
-        window = InFlight(5, Timing(clock.monotonic, clock.sleep))
-        started: list[int] = []
-
-        async def call(number: int) -> None:
-            await window.acquire()
-            started.append(number)
-
-        tasks = [asyncio.create_task(call(n)) for n in range(8)]
+        calls = InFlight(5)
+        tasks = await begun(calls, 8)
+        counts = [sum(task.done() for task in tasks)]
+        calls.rate_limited(0.0, None)  # which is no reply yet
         await asyncio.sleep(0.01)
-        counts = [len(started)]
-        await window.succeeded()
+        counts.append(sum(task.done() for task in tasks))
+        calls.succeeded()
         await asyncio.sleep(0.01)
-        counts.append(len(started))
+        counts.append(sum(task.done() for task in tasks))
         for _ in range(5):
-            await window.release()
+            calls.release()
         await asyncio.gather(*tasks)
-        counts.append(len(started))
         return counts
 
-    assert asyncio.run(run()) == [1, 5, 8]
+    assert asyncio.run(run()) == [1, 1, 5]
 
 
-def test_a_rate_limit_halves_the_window_once_for_calls_that_were_under_way_together(clock: Any) -> None:
-    async def run() -> list[float]:
-        window = InFlight(16, Timing(clock.monotonic, clock.sleep))
-        started = await window.acquire()
-        await window.succeeded()
-        clock.now += 1
-        window.rate_limited(started + 0.5, None)
-        windows = [window.window]
-        window.rate_limited(started + 0.6, None)  # was under way already
-        windows.append(window.window)
-        window.rate_limited(clock.now + 0.1, None)
-        windows.append(window.window)
-        await window.succeeded()
-        windows.append(window.window)
-        return windows
+def test_calls_start_in_the_order_in_which_they_came_and_cancelled_ones_take_no_place() -> None:
+    async def run() -> list[str]:
+        calls = InFlight(1)
+        order: list[str] = []
 
-    assert asyncio.run(run()) == [8.0, 8.0, 4.0, 4.25]
+        async def call(name: str) -> None:
+            await calls.acquire()
+            order.append(name)
 
+        tasks = [asyncio.create_task(call(name)) for name in "abcd"]
+        await asyncio.sleep(0.01)
+        tasks[1].cancel()
+        calls.release()
+        tasks[2].cancel()  # in the moment in which its turn comes
+        await asyncio.sleep(0.01)
+        return order
 
-def test_nothing_starts_while_the_provider_asked_to_wait(clock: Any) -> None:
-    async def run() -> tuple[float, list[float]]:
-        window = InFlight(2, Timing(clock.monotonic, clock.sleep))
-        started = await window.acquire()
-        window.rate_limited(started, 30.0)
-        await window.release()
-        return await window.acquire(), clock.slept
-
-    at, slept = asyncio.run(run())
-    assert at >= 30.0
-    assert slept == [30.0]
+    assert asyncio.run(run()) == ["a", "d"]

@@ -21,6 +21,12 @@ from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.settings import JudgesFile, LitellmJudge, Rates
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
+
+
 def paced(checkpoint: Checkpoint, clock: Any, rates: Rates, n: int, tokens: Any = None) -> list[float]:
     """When each of n calls started, on the test's clock."""
     pace = Pace(checkpoint, "p", rates, Timing(clock.monotonic, clock.sleep, clock.monotonic))
