@@ -82,6 +82,9 @@ class Collecting:
         What fails is noted and leaves the batch as it was, to be tried again.
         """
         done = Collected()
+        for row in self._store.with_files_left(self._judge):
+            if row.base_url == self._settings.base_url:
+                await self._delete_files(row)
         for row in self._store.batches(judge=self._judge, only_open=True):
             if row.base_url != self._settings.base_url:
                 done.notes.append(f"{named(row)} was submitted to another base_url; set it back to collect the batch")
@@ -96,9 +99,6 @@ class Collecting:
                 done.notes.append(f"{named(row)}: {failure.failure_class}: {failure.text}")
             except TakenError:
                 done.notes.append(f"{named(row)}: another process has taken it on")
-        for row in self._store.with_files_left(self._judge):
-            if row.base_url == self._settings.base_url:
-                await self._delete_files(row)
         return done
 
     async def look(self, row: BatchRow) -> BatchRow:

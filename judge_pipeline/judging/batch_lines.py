@@ -113,7 +113,7 @@ def _not_run(error: Any) -> LineResult:
     code = error.get("code") if isinstance(error, dict) else None
     message = error.get("message") if isinstance(error, dict) else None
     words = f"{message or 'the line holds neither a response nor an error'}" + (f" ({code})" if code else "")
-    if code in NOT_RUN:
+    if isinstance(code, str) and code in NOT_RUN:
         return LineResult(Reply(None, None, cost_usd=0.0), Failure(NOT_RUN[code], words))
     return LineResult(None, classify(None, words).failure)
 

@@ -114,30 +114,25 @@ async def _advance(
     patience = Patience(settings.limits, manner.timing, manner.rng)
     done = Advanced()
     await how.api.open()
-    try:
-        before = store.waiting(judge, to_ask)
-        collecting = Collecting(
-            judge, settings, store, how.api, how.price, manner.answer_model, manner.scrubber, patience
+    before = store.waiting(judge, to_ask)
+    collecting = Collecting(judge, settings, store, how.api, how.price, manner.answer_model, manner.scrubber, patience)
+    collected = await collecting.bring_forward(how.contest)
+    wanted = set(to_ask)
+    done.failed = {hash_: failed for hash_, failed in collected.failed.items() if hash_ in wanted}
+    done.notes = collected.notes
+    again, new = _left(how, store, to_ask, task_of, done, before)
+    if settings.batch is None or settings.batch.re_ask == "directly":
+        done.direct, again = again, []
+    if settings.batch is None:
+        done.direct, new = [*done.direct, *new], []
+    tasks = [*again, *new]
+    if settings.batch is not None and tasks:
+        submitting = Submitting(
+            judge, how.contest, settings, settings.batch, store, how.api, how.bodies, manner.budget, patience
         )
-        collected = await collecting.bring_forward(how.contest)
-        wanted = set(to_ask)
-        done.failed = {hash_: failed for hash_, failed in collected.failed.items() if hash_ in wanted}
-        done.notes = collected.notes
-        again, new = _left(how, store, to_ask, task_of, done, before)
-        if settings.batch is None or settings.batch.re_ask == "directly":
-            done.direct, again = again, []
-        if settings.batch is None:
-            done.direct, new = [*done.direct, *new], []
-        tasks = [*again, *new]
-        if settings.batch is not None and tasks:
-            submitting = Submitting(
-                judge, how.contest, settings, settings.batch, store, how.api, how.bodies, manner.budget, patience
-            )
-            submitted = await submitting.submit(tasks)
-            done.failed |= submitted.failed
-            done.n_submitted = submitted.n_requests
-    finally:
-        await how.api.close()
+        submitted = await submitting.submit(tasks)
+        done.failed |= submitted.failed
+        done.n_submitted = submitted.n_requests
     done.waiting = store.waiting(judge, to_ask)
     tokens = set(done.waiting.values())
     done.open_batches = tuple(row for row in store.batches(judge=judge, only_open=True) if row.token in tokens)

@@ -7,12 +7,14 @@ a request that failed may be sent again is decided by who knows what it would co
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from judge_pipeline.judging.backends.litellm_backend import NO_KEY
-from judge_pipeline.judging.backends.litellm_client import close_clients, failed_call, load_litellm
+from judge_pipeline.judging.backends.litellm_client import failed_call, load_litellm
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.settings import LitellmJudge
@@ -30,7 +32,7 @@ _UPLOAD_SECONDS = 900.0
 _PAGE = 100
 _MOST_PAGES = 100
 _ALWAYS = {"max_retries": 0, "no-log": True, "litellm_metadata": {"batch_ignore_default_logging": True}}
-"""Without the last one litellm downloads the output of a batch that has ended a second time, to price it."""
+"""Without the last one litellm may download the output of a batch that has ended a second time, to price it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +92,16 @@ class BatchApi:
         """Load litellm, in a thread, so that the event loop can be cancelled meanwhile."""
         await asyncio.to_thread(load_litellm)
 
-    async def close(self) -> None:
-        """Close litellm's connections."""
-        await close_clients()
-
     async def upload(self, name: str, content: bytes) -> str:
         """Upload an input file; its id."""
         file = (name, content, "application/jsonl")
-        uploaded = await self._call("acreate_file", file=file, purpose="batch", timeout=_UPLOAD_SECONDS)
+        uploaded = await self._call("create_file", file=file, purpose="batch", timeout=_UPLOAD_SECONDS)
         return self._needed(uploaded.id, "the uploaded file has no id")
 
     async def create(self, input_file_id: str, token: str, completion_window: str) -> RemoteBatch:
         """Start a batch. Where this fails without a word from the provider, the batch may be running: look for it."""
         created = await self._call(
-            "acreate_batch",
+            "create_batch",
             completion_window=completion_window,
             endpoint=ENDPOINT,
             input_file_id=input_file_id,
@@ -113,17 +111,17 @@ class BatchApi:
 
     async def retrieve(self, batch_id: str) -> RemoteBatch:
         """The batch as it is now."""
-        return self._read(await self._call("aretrieve_batch", batch_id=batch_id))
+        return self._read(await self._call("retrieve_batch", batch_id=batch_id))
 
     async def cancel(self, batch_id: str) -> RemoteBatch:
         """Ask the provider to stop the batch; what was answered by then can be collected."""
-        return self._read(await self._call("acancel_batch", batch_id=batch_id))
+        return self._read(await self._call("cancel_batch", batch_id=batch_id))
 
     async def find(self, token: str, input_file_id: str | None) -> RemoteBatch | None:
         """The batch that carries our token, or was made from our file; None where the provider lists none."""
         after: str | None = None
         for _ in range(_MOST_PAGES):
-            page = await self._call("alist_batches", limit=_PAGE, after=after)
+            page = await self._call("list_batches", limit=_PAGE, after=after)
             batches = list(page.data or [])
             for batch in batches:
                 carries = (batch.metadata or {}).get(METADATA_KEY) == token
@@ -136,27 +134,27 @@ class BatchApi:
 
     async def content(self, file_id: str) -> bytes:
         """What a file holds."""
-        got = await self._call("afile_content", file_id=file_id, timeout=_UPLOAD_SECONDS)
+        got = await self._call("file_content", file_id=file_id, timeout=_UPLOAD_SECONDS)
         return bytes(got.content)
 
     async def delete_file(self, file_id: str) -> None:
         """Delete a file; one that is gone already is no failure."""
         try:
-            await self._call("afile_delete", file_id=file_id)
+            await self._call("file_delete", file_id=file_id)
         except CallFailedError as error:
             if error.failure.failure_class != "configuration":  # 404
                 raise
 
     async def files_named(self, name: str) -> list[str]:
         """Ids of the input files of that name."""
-        listed = await self._call("afile_list", purpose="batch")
+        listed = await self._call("file_list", purpose="batch")
         return [file.id for file in listed.data or [] if file.filename == name]
 
     async def _call(self, function: str, **arguments: Any) -> Any:
         litellm = load_litellm()
-        asked: Callable[..., Awaitable[Any]] = getattr(litellm, function)
+        given = {"timeout": self._timeout_seconds, **arguments, **self._where, **_ALWAYS}
         try:
-            return await asked(**{"timeout": self._timeout_seconds, **arguments, **self._where, **_ALWAYS})
+            return await _in_a_thread(lambda: getattr(litellm, function)(**given))
         except Exception as error:  # noqa: BLE001  whatever litellm raises is this call's failure
             failed = failed_call(error)
             found = failed.failure
@@ -187,3 +185,33 @@ class BatchApi:
 
     def _text(self, value: Any) -> str | None:
         return self._scrubber.answer(value) if isinstance(value, str) and value else None
+
+
+async def _in_a_thread(call: Callable[[], Any]) -> Any:
+    """What the call returns or raises; a cancelled wait leaves it to end by itself, and no process waits for it.
+
+    litellm's asynchronous functions make a client for each call and never close it; the loop that it belongs to is gone
+    when it is collected as garbage.
+    """
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: Exception | None) -> None:
+        if done.cancelled():
+            return
+        if error is None:
+            done.set_result(result)
+        else:
+            done.set_exception(error)
+
+    def work() -> None:
+        result, error = None, None
+        try:
+            result = call()
+        except Exception as caught:  # noqa: BLE001  raised where it is waited for
+            error = caught
+        with suppress(RuntimeError):  # the loop has closed: nobody waits any more
+            loop.call_soon_threadsafe(settle, result, error)
+
+    threading.Thread(target=work, name="batch-interface", daemon=True).start()
+    return await done
