@@ -40,6 +40,7 @@ GRAPH = {
     "judge_agreement": {"judge_coverage", "predictions"},
     "judge_coverage": {"attempts", "judge_outputs", "judge_requests", "splits"},
     "judge_curves": {"judge_coverage", "predictions"},
+    "judge_differences": {"judge_coverage", "predictions"},
     "judge_metrics": {"judge_coverage", "predictions"},
     "judge_outputs": {"attempts", "judge_requests", "splits"},
     "judge_repeats": {"judge_outputs", "judge_requests"},

@@ -16,6 +16,7 @@ from judge_pipeline.tables import (
     JUDGE_AGREEMENT,
     JUDGE_COVERAGE,
     JUDGE_CURVES,
+    JUDGE_DIFFERENCES,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
     JUDGE_REPEATS,
@@ -28,9 +29,11 @@ from judge_pipeline.tables import (
 GROUP = "judges"
 _EVALUATION = (
     "cocreation/agreement_figures.py",
+    "cocreation/comparisons.py",
     "cocreation/evaluation.py",
     "cocreation/judge_agreement.py",
     "cocreation/judge_curves.py",
+    "cocreation/judge_differences.py",
     "cocreation/judge_figures.py",
     "cocreation/judged_attempts.py",
     "cocreation/rating_figures.py",
@@ -206,6 +209,27 @@ def judge_agreement(context: dg.AssetExecutionContext, predictions: Any, judge_c
 
 
 @table_asset(
+    JUDGE_DIFFERENCES,
+    group=GROUP,
+    inputs=(PREDICTIONS, JUDGE_COVERAGE),
+    rooms=_EVALUATION,
+    kinds=("numpy", "parquet"),
+)
+def judge_differences(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
+    """Judges against each other on the same attempts, against chance and a constant; kappas of the panel against 0."""
+    from judge_pipeline.cocreation.coverage import flag_unverified
+    from judge_pipeline.cocreation.judge_differences import judge_differences as build
+
+    workspace: WorkspaceResource = context.resources.workspace
+    settings = workspace.contest(contest_of(context))
+    panel = workspace.panel(predictions["judge"].unique())
+    rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples, panel=panel)
+    pairs = [[name for name in pair if isinstance(name, str)] for pair in rows[["judge_1", "judge_2"]].to_numpy()]
+    flagged = flag_unverified(rows, judge_coverage, [pair or panel for pair in pairs])
+    return Made(flagged, {"seed": settings.seed, "resamples": settings.resamples})
+
+
+@table_asset(
     JUDGE_CURVES,
     group=GROUP,
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
@@ -238,5 +262,6 @@ def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDe
         predictions_wide,
         judge_metrics,
         judge_agreement,
+        judge_differences,
         judge_curves,
     ]

@@ -156,8 +156,8 @@ def estimate_with_interval(
     interval = bootstrap_interval(replicates, n_clusters, on_grid=on_grid)
     if n_clusters < FEW_CLUSTERS:
         notes.append(
-            f"{n_clusters} clusters: with fewer than {FEW_CLUSTERS}, percentile intervals are too narrow; this one is "
-            "expanded by t quantiles and covers about 93 to 96%"
+            f"{n_clusters} clusters: with fewer than {FEW_CLUSTERS}, percentile intervals are too narrow, so this one "
+            "is expanded by t quantiles (it covers about 93 to 96%)"
         )
     if interval.n_undefined:
         notes.append(f"undefined in {interval.n_undefined} of {interval.n_resamples} resamples, which were skipped")

@@ -172,5 +172,30 @@ JUDGE_CURVES = Table(
     ("judge", "curve", "point"),
 )
 
-TABLES = (JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_CURVES)
+AGAINST = ("judge", "chance", "constant", "calibration")
+"""Against what a figure is set: another judge, chance, a constant forecast, or perfect calibration."""
+
+JUDGE_DIFFERENCES = Table(
+    "judge_differences",
+    "One figure of a judge less that of another on the same attempts of test, or less what a judge without skill "
+    "reaches; with its p-value, and how much data would settle it.",
+    (
+        Column("metric", "string", "Which figure, as in judge_metrics; or cohen, mean_cohen, fleiss"),
+        Column("against", "string", "What is subtracted: the figure of judge_2, or a level", allowed=AGAINST),
+        Column("judge_1", "string", "The judge, or the first of a pair; null for the panel", nullable=True),
+        Column("judge_2", "string", "The other judge; null against a level, but for cohen", nullable=True),
+        *estimate_columns("The difference"),
+        Column("p_value", "float", "Two-sided bootstrap p-value of 'the difference is 0'", True, low=0.0, high=1.0),
+        Column("p_holm", "float", "The same, corrected over the rows of this metric and against", True, None, 0.0, 1.0),
+        Column("n_trajectories", "int", "Trajectories that hold the n attempts", low=0),
+        Column("trajectories_for_width", "int", "Trajectories for an interval of half width 0.05", True, low=2),
+        Column("attempts_for_width", "int", "Attempts in as many trajectories", True, low=0),
+        Column("trajectories_for_power", "int", "Trajectories to tell this difference from 0, power 80%", True, low=2),
+        Column("attempts_for_power", "int", "Attempts in as many trajectories", True, low=0),
+        Column("needed_reason", "string", "Why a needed number is null", nullable=True),
+    ),
+    ("metric", "against", "judge_1", "judge_2"),
+)
+
+TABLES = (JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_DIFFERENCES)
 """The tables of this module."""
