@@ -20,6 +20,7 @@ from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import Checkpoint, Record, utc_now
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
+from judge_pipeline.judging.garbage import old_objects_left_alone
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
@@ -133,9 +134,10 @@ class Asking:
         self._waiting = deque(tasks)
         try:
             await self._backend.open()
-            async with asyncio.TaskGroup() as group:
-                for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
-                    group.create_task(self._work())
+            with old_objects_left_alone():
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
+                        group.create_task(self._work())
         except BaseExceptionGroup as failed:
             raise failed.exceptions[0] from failed
         finally:

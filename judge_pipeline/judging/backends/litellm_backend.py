@@ -10,6 +10,7 @@ from typing import Any
 
 from judge_pipeline.judging.answer import Judgment, json_schema
 from judge_pipeline.judging.backends.base import Reply
+from judge_pipeline.judging.backends.closing_threads import ClosingThreads
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.request import Call, Message, canonical_json
 from judge_pipeline.settings import LitellmJudge, Price
@@ -18,6 +19,10 @@ NO_KEY = "no-key-needed"
 """Sent to a server of one's own that needs no key: without it, OPENAI_API_KEY would be sent there."""
 
 _LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
+
+_ANY_PRICE = {"input_cost_per_token": 1.0, "output_cost_per_token": 1.0}
+"""Given to litellm where its own price is not wanted: any price saves the search through its tables, an eighth of its
+time (a price of 0 would start another search, for why it is 0). What it makes of it is not read."""
 
 
 def with_answer_limit(parameters: Mapping[str, Any], max_output_tokens: int | None) -> dict[str, Any]:
@@ -50,11 +55,12 @@ def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
 
 @dataclass(frozen=True, slots=True)
 class _Sendable:
-    """What of a call's parameters the model takes."""
+    """What of a call's parameters the model takes, and whether litellm is to say what the call cost."""
 
     kept: Mapping[str, Any]
     dropped: Mapping[str, Any]
     sends_schema: bool
+    is_priced: bool
 
 
 class LitellmBackend:
@@ -79,6 +85,7 @@ class LitellmBackend:
         """Load litellm, in a thread, so that the event loop can be cancelled meanwhile."""
         from judge_pipeline.judging.backends.litellm_client import load_litellm
 
+        asyncio.get_running_loop().set_default_executor(ClosingThreads())
         await asyncio.to_thread(load_litellm)
 
     async def close(self) -> None:
@@ -91,8 +98,11 @@ class LitellmBackend:
         """One try; see ``AskedBackend.ask``."""
         from judge_pipeline.judging.backends.litellm_client import complete, request_id_of, usage_of
 
-        arguments, sent = self._arguments(call, further, max_output_tokens)
+        sendable = self._prepare(call)
+        arguments, sent = _arguments(call, sendable, further, max_output_tokens)
         arguments |= {"timeout": self._timeout_seconds}
+        if not sendable.is_priced:
+            arguments |= _ANY_PRICE
         if call.base_url is not None:
             arguments["base_url"] = call.base_url
         if self._api_key is not None:
@@ -109,7 +119,7 @@ class LitellmBackend:
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             tokens_reasoning=tokens_reasoning,
-            cost_usd=self._cost(reply, tokens_in, tokens_out),
+            cost_usd=self._cost(reply, sendable, tokens_in, tokens_out),
             sent=sent,
         )
 
@@ -123,24 +133,8 @@ class LitellmBackend:
         """
         from judge_pipeline.judging.backends.litellm_client import openai_body
 
-        arguments, sent = self._arguments(call, further, max_output_tokens)
+        arguments, sent = _arguments(call, self._prepare(call), further, max_output_tokens)
         return openai_body(arguments), sent
-
-    def _arguments(
-        self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """What litellm is given to ask the call, without where and by whom; and what ``Reply.sent`` says of it."""
-        sendable = self._prepare(call)
-        parameters = with_answer_limit(sendable.kept, max_output_tokens)
-        arguments = parameters | {
-            "model": call.model,
-            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
-        }
-        if sendable.sends_schema:
-            arguments["response_format"] = response_format(call.schema)
-        return arguments, {
-            "parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema
-        }  # fmt: skip
 
     def _prepare(self, call: Call) -> _Sendable:
         """What of the call can be sent to its model, found out once."""
@@ -173,15 +167,44 @@ class LitellmBackend:
         kept = {name: value for name, value in call.parameters.items() if name not in dropped}
         supported = bool(litellm.supports_response_schema(model=model, custom_llm_provider=provider))
         sends_schema = call.schema is not None and (supported if call.send_schema is None else call.send_schema)
-        return _Sendable(kept, dropped, sends_schema)
+        return _Sendable(kept, dropped, sends_schema, self._is_priced(call, provider))
 
-    def _cost(self, reply: Any, tokens_in: int | None, tokens_out: int | None) -> float | None:
+    def _is_priced(self, call: Call, provider: str) -> bool:
+        """Whether litellm knows what the model costs.
+
+        A server of one's own costs what the settings say: litellm would take the price of whatever model the reply
+        names.
+        """
+        from judge_pipeline.judging.plan import listed_price
+
+        if self._price is not None:
+            return False
+        is_own_server = call.base_url is not None and provider == "openai"
+        return not is_own_server or listed_price(call.model) is not None
+
+    def _cost(self, reply: Any, sendable: _Sendable, tokens_in: int | None, tokens_out: int | None) -> float | None:
         if tokens_in is None or tokens_out is None:
             return None
         if self._price is not None:
             return self._price.cost_usd(tokens_in, tokens_out)
+        if not sendable.is_priced:
+            return None
         cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
         return None if cost is None else float(cost)
+
+
+def _arguments(
+    call: Call, sendable: _Sendable, further: tuple[Message, ...], max_output_tokens: int | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What litellm is given to ask the call, without where and by whom; and what ``Reply.sent`` says of it."""
+    parameters = with_answer_limit(sendable.kept, max_output_tokens)
+    arguments = parameters | {
+        "model": call.model,
+        "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
+    }
+    if sendable.sends_schema:
+        arguments["response_format"] = response_format(call.schema)
+    return arguments, {"parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema}
 
 
 def _takes(litellm: Any, model: str, provider: str, name: str, value: Any) -> bool:

@@ -74,6 +74,40 @@ def test_money_comes_from_litellms_table_or_from_the_settings(
     assert unpriced.outputs["cost_usd"].isna().all()
 
 
+@pytest.mark.parametrize("transport", ["litellm", "direct"])
+def test_an_unpriced_server_of_ones_own_is_not_given_the_price_of_the_model_that_its_reply_names(
+    judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, transport: str
+) -> None:
+    provider.script(faults.Behaviour(body=json.dumps(json.loads(faults.valid().body) | {"model": "gpt-4.1"}).encode()))
+    result = judge(loopback_judge(), make_requests(1))
+    assert result.outputs["model"][0] == "gpt-4.1"
+    assert result.cost_usd is None
+
+
+def test_litellm_logs_no_call_whatever_is_hooked_into_it(
+    judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import litellm
+    from litellm.integrations.custom_logger import CustomLogger
+
+    logged: list[str] = []
+
+    class Spy(CustomLogger):  # type: ignore[misc]
+        async def async_log_success_event(self, *event: Any) -> None:
+            logged.append("success")
+
+        async def async_log_failure_event(self, *event: Any) -> None:
+            logged.append("failure")
+
+        def log_failure_event(self, *event: Any) -> None:
+            logged.append("failure")
+
+    monkeypatch.setattr(litellm, "callbacks", [Spy()])
+    provider.script(faults.error(500), faults.valid())
+    assert len(judge(loopback_judge(), make_requests(3)).outputs) == 3
+    assert not logged
+
+
 def test_a_key_is_needed_only_where_something_is_to_be_asked_and_the_variable_is_named(
     judge: Any, provider: Any, loopback_judge: Any, make_requests: Any
 ) -> None:
