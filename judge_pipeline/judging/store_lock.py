@@ -32,7 +32,7 @@ def held_in_store(url: str, name: str, on_wait: Callable[[], None]) -> Iterator[
     key = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
     try:
         # No transaction stays open meanwhile: it would keep the server from vacuuming for as long as judging takes.
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        with _connected(engine).execution_options(isolation_level="AUTOCOMMIT") as connection:
             _take(connection, key, on_wait)
             try:
                 yield
@@ -41,6 +41,13 @@ def held_in_store(url: str, name: str, on_wait: Callable[[], None]) -> Iterator[
                     connection.execute(sa.select(sa.func.pg_advisory_unlock(key)))
     finally:
         engine.dispose()
+
+
+def _connected(engine: sa.Engine) -> sa.Connection:
+    try:
+        return engine.connect()
+    except sa.exc.DBAPIError as error:
+        raise unusable(engine.url, "opened", error) from error
 
 
 def _take(connection: sa.Connection, key: int, on_wait: Callable[[], None]) -> None:
