@@ -9,7 +9,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
-from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.orchestration.table_asset import Check, Made, NotMade, table_asset
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import (
     ATTEMPTS,
@@ -53,9 +53,12 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
         resources=("spending",),
+        may_wait=True,
         checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)", warns=True),),
     )
-    def judge_outputs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
+    def judge_outputs(
+        context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any
+    ) -> Made | NotMade:
         """Asks only for what the checkpoint does not hold; fails, and names attempts and reasons, where eq. 9 fails."""
         from judge_pipeline.orchestration.judging_run import judge_contest
 

@@ -12,6 +12,7 @@ from importlib.metadata import version
 
 import click
 
+from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
 
@@ -22,6 +23,7 @@ _COMMANDS = {
     "init": ("judge_pipeline.cli.init", "init"),
     "plan": ("judge_pipeline.cli.plan", "plan"),
     "status": ("judge_pipeline.cli.status", "status"),
+    "batches": ("judge_pipeline.cli.batches", "batches"),
     "explain": ("judge_pipeline.cli.explain", "explain"),
     "report": ("judge_pipeline.cli.report", "report"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
@@ -66,7 +68,7 @@ def cli() -> None:
     Exit codes: 0 done; 1 the data or the judges failed, and it says which; 2 the command was wrong.
 
     Configuration is taken from assets_config/ in the nearest folder upwards, or in JUDGE_PIPELINE_HOME; results
-    go to var/ beside it, or to JUDGE_PIPELINE_OUT.
+    go to var/ beside it, or to JUDGE_PIPELINE_OUT; answers are kept there, or in JUDGE_PIPELINE_CHECKPOINT_URL.
     """
 
 
@@ -79,7 +81,7 @@ def main() -> None:
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
-    except (SettingsError, TableError) as error:
+    except (SettingsError, TableError, JudgingError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(1)
     except (click.Abort, KeyboardInterrupt):

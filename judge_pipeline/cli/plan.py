@@ -56,6 +56,10 @@ def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, 
         console.print(plan_table(plans))
         for one in plans:
             console.print(f"  [dim]{escape(one.judge)}: {escape(one.basis)}[/dim]", soft_wrap=True)
+            if one.n_waiting:
+                console.print(
+                    f"  [dim]{escape(one.judge)}: {one.n_waiting:,} more wait in batches at the provider[/dim]"
+                )
             if one.cost_usd is None and listed.ceiling_usd.is_set():
                 console.print(f"  [yellow]![/yellow] {escape(one.judge)}: not asked under a ceiling without a price")
             key = workspace.judges().get(one.judge).missing_key(os.environ)

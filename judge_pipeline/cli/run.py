@@ -34,10 +34,11 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | No
 
     CONTEST_DIR holds submissions/<participant>/[<problem>/]..., prompts/<participant>/... and, optionally,
     contest.yaml. Its name is the contest's name. What a judge has answered is kept: running again asks only for what
-    is new, and a run that was stopped goes on where it was.
+    is new, and a run that was stopped goes on where it was. What is asked in batches (setting batch) is answered by
+    tomorrow: the run submits it, says so and ends, and the next one collects it.
 
     \b
-    Exit codes: 0 done; 1 the data or a judge failed; 2 the command was wrong.
+    Exit codes: 0 done, or waiting for batches; 1 the data or a judge failed; 2 the command was wrong.
     """
     workspace = _workspace(out)
     try:
@@ -102,6 +103,7 @@ def run_contest(
                 _failed(console, f"judge {judge}", why)
             return 1 if without_plan else 0
         failed = {}
+        waiting = []
         tags = {} if limit is None else {LIMIT_TAG: str(limit)}
         for judge in judges:
             console.print(f"[bold]Judging[/bold] {escape(judge)}")
@@ -111,12 +113,21 @@ def run_contest(
             if outcome.error is not None:
                 failed[judge] = outcome.error
                 _failed(console, f"judge {judge}", outcome.error)
+            elif outcome.waiting is not None:
+                waiting.append(judge)
+                console.print(f"  [yellow]…[/yellow] {escape(judge)}: {escape(outcome.waiting)}", soft_wrap=True)
         console.print("[bold]Measuring[/bold]")
         outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
         _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
     _print_result(console, workspace, contest)
+    if waiting:
+        console.print(
+            f"[yellow]Waiting:[/yellow] {escape(', '.join(waiting))}. What came back by now is in the report; "
+            f"'judge-pipeline batches {escape(contest)}' says how far the rest is.",
+            soft_wrap=True,
+        )
     if failed:
         console.print(
             f"[red]Failed:[/red] {escape(', '.join(failed))}. The errors above say why. What was answered is kept: run "

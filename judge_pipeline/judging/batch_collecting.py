@@ -171,6 +171,7 @@ class Collecting:
             self._store.drop(row.token, "prepared", "the process that prepared it has ended")
             await self._delete_files(row)
             return None
+        self._store.note(row.token, n_collections=row.n_collections + 1)
         unlisted: CallFailedError | None = None
         try:
             found = await self._patience.call(lambda: self._api.find(row.token, row.input_file_id))

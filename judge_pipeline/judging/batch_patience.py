@@ -13,7 +13,8 @@ from judge_pipeline.settings import Limits
 
 T = TypeVar("T")
 
-_AGAIN: frozenset[FailureClass] = frozenset({"infrastructure", "rate_limit"})
+PASSING: frozenset[FailureClass] = frozenset({"infrastructure", "rate_limit"})
+"""Classes of failures that a later call may do without."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Patience:
     timing: Timing
     rng: random.Random
 
-    async def call(self, call: Callable[[], Awaitable[T]], again: frozenset[FailureClass] = _AGAIN) -> T:
+    async def call(self, call: Callable[[], Awaitable[T]], again: frozenset[FailureClass] = PASSING) -> T:
         """What the call returns, after further tries where it failed in one of the classes ``again``.
 
         Raises:

@@ -7,19 +7,24 @@ directly). A run that only collects asks nothing that was not in a batch before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Failed, Manner
 from judge_pipeline.judging.backends.litellm_batches import BatchApi
+from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.batch_collecting import Collecting
-from judge_pipeline.judging.batch_patience import Patience
-from judge_pipeline.judging.batch_store import BatchRow, BatchStore
+from judge_pipeline.judging.batch_patience import PASSING, Patience
+from judge_pipeline.judging.batch_store import BatchRow, BatchStore, TakenError
 from judge_pipeline.judging.batch_submitting import Bodies, Submitting
-from judge_pipeline.judging.failures import Failure
+from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.ladder import Task
+from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.plan import price_of
 from judge_pipeline.settings import LitellmJudge, Price
 
 if TYPE_CHECKING:
@@ -172,3 +177,84 @@ def _left(
             words = "its batch was never started; run the judge again to ask for it"
             done.failed[hash_] = Failed(Failure("infrastructure", words), 0)
     return again, []
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An open batch as it is now.
+
+    Attributes:
+        row: the batch; as it was last seen, where the provider does not say.
+        problem: why it could not be looked at, or what became of it, in words; None where there is nothing to say.
+        may_pass: whether a later look may do without the problem.
+    """
+
+    row: BatchRow
+    problem: str | None = None
+    may_pass: bool = False
+
+
+def look_at(
+    judge: str, settings: LitellmJudge, environment: Mapping[str, str], store: BatchStore, rows: Sequence[BatchRow]
+) -> list[Seen]:
+    """Ask the provider once after each of the judge's open batches, and write down what it says. Collects nothing."""
+    return _each(judge, settings, environment, store, rows, _look)
+
+
+def cancel(
+    judge: str, settings: LitellmJudge, environment: Mapping[str, str], store: BatchStore, rows: Sequence[BatchRow]
+) -> list[Seen]:
+    """Ask the provider to stop each of the judge's open batches; ``problem`` says what became of it.
+
+    Whoever calls holds the lock of the contest and judge.
+    """
+    return _each(judge, settings, environment, store, rows, _cancel)
+
+
+_Step = Callable[[Collecting, BatchRow], Coroutine[Any, Any, Seen]]
+
+
+def _each(
+    judge: str,
+    settings: LitellmJudge,
+    environment: Mapping[str, str],
+    store: BatchStore,
+    rows: Sequence[BatchRow],
+    step: _Step,
+) -> list[Seen]:
+    missing = settings.missing_key(environment)
+    if missing:
+        return [Seen(row, f"set {missing} to the provider's key to ask after it") for row in rows]
+    api = BatchApi.of(settings, environment)
+    scrubber = Scrubber(environment, settings.api_key_env)
+    once = settings.limits.model_copy(update={"max_tries": 1})
+    patience = Patience(once, Timing(), random.Random(judge))
+    collecting = Collecting(judge, settings, store, api, price_of(settings), Judgment, scrubber, patience)
+
+    async def all_of_them() -> list[Seen]:
+        await api.open()
+        seen = []
+        for row in rows:
+            if row.base_url != settings.base_url:
+                seen.append(Seen(row, "it was submitted to another base_url"))
+                continue
+            try:
+                seen.append(await step(collecting, row))
+            except CallFailedError as error:
+                store.note(row.token, error=error.failure.text)
+                failure = error.failure
+                may_pass = failure.failure_class in PASSING
+                seen.append(Seen(row, f"{failure.failure_class}: {failure.text}", may_pass))
+            except TakenError:
+                seen.append(Seen(row, "another process has taken it on"))
+        return seen
+
+    return run_interruptibly(lambda _report: all_of_them(), lambda _event: None)
+
+
+async def _look(collecting: Collecting, row: BatchRow) -> Seen:
+    return Seen(await collecting.look(row))
+
+
+async def _cancel(collecting: Collecting, row: BatchRow) -> Seen:
+    return Seen(row, await collecting.cancel(row))

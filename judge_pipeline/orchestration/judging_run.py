@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
-from judge_pipeline.orchestration.one_at_a_time import one_at_a_time
+from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.orchestration.stored_tables import store_of
-from judge_pipeline.orchestration.table_asset import Made
+from judge_pipeline.orchestration.table_asset import Made, NotMade
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import JUDGE_REQUESTS
 
@@ -28,8 +28,14 @@ if TYPE_CHECKING:
 
 _LOG_EVERY = 25
 
+SENSOR = "collect_batches"
+"""The sensor that starts a collecting run."""
+
 LIMIT_TAG = "judge_pipeline/limit"
 """Tag of a run that asks for a stratified pilot of so many attempts only."""
+
+COLLECT_TAG = "judge_pipeline/collect"
+"""Tag of a run that collects a judge's batches, and asks nothing that was not in one before."""
 
 
 def plan_judge(workspace: Workspace, contest: str, judge: str, limit: int | None = None) -> Plan:
@@ -62,8 +68,8 @@ def repeats_of(workspace: Workspace, judge: str, requests: pd.DataFrame) -> pd.D
 
 def judge_contest(
     context: dg.AssetExecutionContext, contest: str, judge: str, requests: pd.DataFrame, training: pd.DataFrame
-) -> Made:
-    """The judge's verified table.
+) -> Made | NotMade:
+    """The judge's verified table; or that it waits for batches at the provider.
 
     Args:
         context: of the running step.
@@ -88,31 +94,57 @@ def judge_contest(
     judging = replace(
         judging,
         limit=_limit(context.run.tags),
+        only_collect=COLLECT_TAG in context.run.tags,
         providers=workspace.judges().providers,
         ceilings=workspace.judges().ceiling_usd,
         spending=context.resources.spending,
         planned=lambda planned: context.log.info(_planned_in_words(planned)),
     )
-    lock = workspace.out_dir / "locks" / contest / f"{judge}.lock"
 
     def say_so() -> None:
         context.log.info(f"another run is asking {judge} for {contest}; waiting, since it may answer this one's, too")
         context.resources.progress.waiting(judge)
 
-    with one_at_a_time(lock, say_so), closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
-        try:
+    try:
+        with (
+            one_asking(workspace, contest, judge, say_so),
+            closing(Checkpoint(workspace.checkpoint_url)) as checkpoint,
+        ):
             result = judge_requests(judge, settings, requests, checkpoint=checkpoint, context=judging)
-        except JudgingError as error:
-            raise dg.Failure(str(error), allow_retries=False) from None
+    except JudgingError as error:
+        raise dg.Failure(str(error), allow_retries=False) from None
+    if result.waiting:
+        return _submitted(contest, result)
     scope = in_scope(requests, settings.scope)
     asked = scope
     if result.pilot is not None:
         asked = scope[scope["attempt_id"].isin(result.pilot | set(result.outputs["attempt_id"]))]
     problems = verify(result.outputs, asked, contest_settings.min_coverage)
+    if judging.only_collect and result.outputs.empty and not problems:
+        problems = ["no batch held what the judge would be asked today"]
     if problems:
         raise _refused(contest, judge, result, problems)
     # Under a lower min_coverage, or as a pilot, a table may be accepted that is not verified; its check says so.
     return Made(result.outputs, _metadata(result), {"verified": verify(result.outputs, scope)})
+
+
+def _submitted(contest: str, result: JudgingResult) -> NotMade:
+    """That requests wait in batches at the provider, and how they come back."""
+    first = result.waiting[0]
+    since = first.submitted_at or first.prepared_at
+    metadata = {
+        "batches": ", ".join(row.batch_id or f"not confirmed ({row.token})" for row in result.waiting),
+        "waiting": result.n_waiting,
+        "since": since,
+        **_metadata(result),
+    }
+    n = len(result.waiting)
+    return NotMade(
+        f"{result.n_waiting} requests wait in {n} batch{'es' if n > 1 else ''} at the provider since {since[:16]} UTC; "
+        f"collected by the sensor {SENSOR} while the UI runs, by 'judge-pipeline batches {contest} --collect', or by "
+        "the next run",
+        metadata,
+    )
 
 
 def _limit(tags: Mapping[str, str]) -> int | None:
@@ -160,6 +192,7 @@ def _judging_context(
         training=training,
         seed=resource.contest(contest).seed,
         progress=progress,
+        contest=contest,
     )
 
 
@@ -223,6 +256,8 @@ def _metadata(result: JudgingResult) -> dict[str, Any]:
     metadata |= {name: value for name, value in known.items() if value is not None}
     if result.pilot is not None:
         metadata["pilot"] = len(result.pilot)
+    if result.waiting or result.n_submitted:
+        metadata |= {"submitted_now": result.n_submitted, "waiting": result.n_waiting}
     if result.plan is not None:
         planned = {"to_ask": result.plan.n_to_ask, "tokens_in": result.plan.tokens_in, "basis": result.plan.basis}
         planned |= {"tokens_out": result.plan.tokens_out, "cost_usd": result.plan.cost_usd}

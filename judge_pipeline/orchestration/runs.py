@@ -21,11 +21,13 @@ class JobOutcome:
         run_id: the run in the instance, to be found in the UI.
         error: why it failed, in words; None where it succeeded.
         failed_checks: ``asset: check: description`` for each asset check that did not pass.
+        waiting: what the run left an asset waiting for, in words; None where it waits for nothing.
     """
 
     run_id: str
     error: str | None
     failed_checks: tuple[str, ...] = ()
+    waiting: str | None = None
 
 
 def run_job(
@@ -52,7 +54,8 @@ def run_job(
     )
     if _interrupted(result):
         raise KeyboardInterrupt
-    return JobOutcome(result.run_id, None if result.success else _why(result), _failed_checks(result))
+    error = None if result.success else _why(result)
+    return JobOutcome(result.run_id, error, _failed_checks(result), _waiting(result))
 
 
 def _interrupted(result: dg.ExecuteInProcessResult) -> bool:
@@ -72,6 +75,12 @@ def _why(result: dg.ExecuteInProcessResult) -> str:
             if error is not None:
                 return str(error.message).strip()
     return "the run failed before any step; its log in the UI says why"
+
+
+def _waiting(result: dg.ExecuteInProcessResult) -> str | None:
+    """What the observations of assets that were not made say (``table_asset.NotMade``)."""
+    observed = [e.asset_observation_data.asset_observation for e in result.all_events if e.is_asset_observation]
+    return "; ".join(o.description for o in observed if o.description) or None
 
 
 def _failed_checks(result: dg.ExecuteInProcessResult) -> tuple[str, ...]:

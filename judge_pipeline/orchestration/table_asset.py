@@ -53,6 +53,19 @@ class Made:
     problems: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class NotMade:
+    """That an asset made no table this time, without having failed: it waits for something.
+
+    Attributes:
+        why: what it waits for, in words.
+        metadata: what else the UI should show.
+    """
+
+    why: str
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
 def code_version(rooms: Iterable[str]) -> str:
     """sha256 (first 16 hex) of the sources of the rooms (files or folders of the package) that compute an asset."""
     digest = hashlib.sha256()
@@ -129,7 +142,8 @@ def table_asset(
     further_code_version: str = "",
     pool: str | None = None,
     resources: Sequence[str] = (),
-) -> Callable[[Callable[..., Made]], dg.AssetsDefinition]:
+    may_wait: bool = False,
+) -> Callable[[Callable[..., Made | NotMade]], dg.AssetsDefinition]:
     """A decorator: ``fn(context, <one argument for each input table>) -> Made`` becomes the asset of ``table``.
 
     Args:
@@ -144,29 +158,44 @@ def table_asset(
         further_code_version: what else changes the result when it changes (prompts, configuration).
         pool: concurrency pool of the step.
         resources: keys of resources beside those that every table asset has.
+        may_wait: whether the function may return ``NotMade``: the run succeeds, with an observation that says what is
+            waited for; the table stays as it was, and what comes after is skipped.
     """
     version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
 
-    def decorate(fn: Callable[..., Made]) -> dg.AssetsDefinition:
-        @dg.asset(
+    def decorate(fn: Callable[..., Made | NotMade]) -> dg.AssetsDefinition:
+        # One asset of a step that makes several may be left out of a run, together with its checks: so may this one.
+        @dg.multi_asset(
             name=table.name,
-            group_name=group,
-            description=f"{table.description}\n\n{(fn.__doc__ or '').strip()}".strip(),
+            outs={
+                table.name: dg.AssetOut(
+                    key=table.name,
+                    group_name=group,
+                    description=f"{table.description}\n\n{(fn.__doc__ or '').strip()}".strip(),
+                    metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
+                    kinds=set(kinds),
+                    owners=OWNERS,
+                    code_version=version,
+                    is_required=not may_wait,
+                )
+            },
+            can_subset=may_wait,
             ins={t.name: dg.AssetIn() for t in inputs},
             deps=list(deps),
             partitions_def=partitions_def,
-            metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
-            kinds=set(kinds),
-            owners=OWNERS,
-            code_version=version,
             check_specs=check_specs(table, checks),
             required_resource_keys={"workspace", "progress", "store", *resources},
-            output_required=True,
             pool=pool,
         )
         def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
             made = fn(context, **tables)
-            yield from events(table, made, checks, "result")
+            if isinstance(made, NotMade):
+                context.log.info(made.why)
+                yield dg.AssetObservation(
+                    table.name, description=made.why, metadata=made.metadata, partition=str(context.partition_key)
+                )
+                return
+            yield from events(table, made, checks, table.name)
             context.resources.progress.table(table.name, len(made.rows))
 
         return run
