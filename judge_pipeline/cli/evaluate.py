@@ -100,8 +100,10 @@ def evaluation_tables(predictions: pd.DataFrame, *, seed: int, n_resamples: int)
     """
     from judge_pipeline.cocreation.evaluation import judge_metrics
     from judge_pipeline.cocreation.judge_agreement import judge_agreement
+    from judge_pipeline.cocreation.judge_differences import judge_differences
 
     return {
         "judge_metrics": judge_metrics(predictions, seed=seed, n_resamples=n_resamples),
+        "judge_differences": judge_differences(predictions, seed=seed, n_resamples=n_resamples),
         "judge_agreement": judge_agreement(predictions, seed=seed, n_resamples=n_resamples),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from judge_pipeline.estimate import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_NEEDED = ("trajectories_for_width", "attempts_for_width", "trajectories_for_power", "attempts_for_power")
 
 
 def as_json_object(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
@@ -27,6 +31,7 @@ def as_json_object(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         "judges": judges,
         "agreement": _table_v(tables["judge_agreement"]),
         "agreement_on": _agreement_on(tables["judge_agreement"]),
+        "differences": _differences(tables["judge_differences"]),
     }
 
 
@@ -37,9 +42,10 @@ def estimate_of(row: Mapping[str, Any]) -> dict[str, Any]:
     return Estimate(value, int(row["n"]), int(row["n_left_out"]), interval, row["reason"]).to_json()
 
 
-def plain_number(value: float) -> float | None:
-    """The number, or None where it is missing."""
-    return None if value != value else float(value)  # noqa: PLR0124
+def plain_number(value: Any) -> float | None:
+    """The number, or None where it is missing (None, NaN or pandas' NA)."""
+    number = float("nan") if value is None or str(value) == "<NA>" else float(value)
+    return None if math.isnan(number) else number
 
 
 def _nested(table: pd.DataFrame, *columns: str) -> dict[str, Any]:
@@ -65,6 +71,26 @@ def _table_v(agreement: pd.DataFrame) -> dict[str, Any]:
         "raw_agreement": figures["raw_agreement"]["panel"],
         "pair_raw_agreement": figures["raw_agreement"]["pairs"],
     }
+
+
+def _differences(differences: pd.DataFrame) -> dict[str, Any]:
+    """What a figure is set against -> metric -> whose it is -> the difference, its p-values, and what would settle it.
+
+    A pair is ``first|second``, and the first's figure less the second's; the panel's kappas are those of ``panel``.
+    """
+    nested: dict[str, Any] = {}
+    for row in differences.to_dict("records"):
+        who = "|".join(name for name in (row["judge_1"], row["judge_2"]) if isinstance(name, str)) or "panel"
+        needed = {name: plain_number(row[name]) for name in _NEEDED}
+        nested.setdefault(row["against"], {}).setdefault(row["metric"], {})[who] = {
+            **estimate_of(row),
+            "p_value": plain_number(row["p_value"]),
+            "p_holm": plain_number(row["p_holm"]),
+            "n_trajectories": int(row["n_trajectories"]),
+            **{name: None if number is None else int(number) for name, number in needed.items()},
+            "needed_reason": row["needed_reason"],
+        }
+    return nested
 
 
 def _agreement_on(agreement: pd.DataFrame) -> dict[str, Any]:

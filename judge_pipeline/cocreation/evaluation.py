@@ -6,6 +6,7 @@ with the same resamples for every judge and every figure, so replicates of two j
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,8 @@ from judge_pipeline.cocreation.judge_figures import METRICS, ON_VAL, RECENTRED, 
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, PredictionError, check_predictions
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
-from judge_pipeline.statistics.intervals import estimate_with_interval, recentred
+from judge_pipeline.statistics.intervals import FEW_CLUSTERS, estimate_with_interval, recentred, standard_error
+from judge_pipeline.statistics.sample_size import HALF_WIDTH, clusters_for_half_width
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_METRICS
 
@@ -82,6 +84,8 @@ def _judge_estimate(
     warnings = [*judge.warnings(metric), *context.notes]
     if replicates is None:
         return Estimate(value, n, n_left_out, None, "; ".join(warnings) or None)
+    if metric == "roc_auc":
+        warnings += _too_few(replicates, n, n_clusters)
     if metric in RECENTRED:
         replicates = recentred(replicates, value, *RECENTRED[metric])
     return estimate_with_interval(
@@ -93,6 +97,20 @@ def _judge_estimate(
         warnings=warnings,
         on_grid=metric == "threshold",
     )
+
+
+def _too_few(replicates: FloatArray, n: int, n_clusters: int) -> list[str]:
+    """How much data the AUC takes, where there are few trajectories."""
+    error = standard_error(replicates, n_clusters)
+    if n_clusters >= FEW_CLUSTERS or not error:
+        return []
+    needed = clusters_for_half_width(error, n_clusters)
+    if needed <= n_clusters:
+        return []
+    return [
+        f"too few to place this judge: an interval within {HALF_WIDTH:g} of the AUC takes about {needed:,} "
+        f"trajectories ({math.ceil(needed * n / n_clusters):,} attempts)"
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ def estimate_with_interval(
     if n_clusters < FEW_CLUSTERS:
         notes.append(
             f"{n_clusters} clusters: with fewer than {FEW_CLUSTERS}, percentile intervals are too narrow, so this one "
-            "is expanded by t quantiles (it covers about 93 to 96%)"
+            "is expanded by t quantiles (simulated with 18 and 50, it covers 93 to 96%)"
         )
     if interval.n_undefined:
         notes.append(f"undefined in {interval.n_undefined} of {interval.n_resamples} resamples, which were skipped")

@@ -130,6 +130,27 @@ def metric_label(name: str) -> str:
     return METRICS[name].label if name in METRICS else name
 
 
+LEVELS: Mapping[str, str] = {
+    "roc_auc": "0.5",
+    "pr_auc": "accepted share",
+    "mcc_test": "0",
+    "balanced_accuracy": "0.5",
+    "log_loss": "constant's",
+    "brier": "constant's",
+    "ece_squared_debiased": "0",
+    "cohen": "0",
+    "mean_cohen": "0",
+    "fleiss": "0",
+}
+"""What a judge without skill reaches: chance, the constant forecast of val's accepted share, perfect calibration."""
+
+
+def level_label(name: str) -> str:
+    """A figure less what a judge without skill reaches, in words."""
+    label = agreement_label(name) if name in AGREEMENT else metric_label(name)
+    return f"{label} less {LEVELS[name]}" if name in LEVELS else label
+
+
 def agreement_label(name: str) -> str:
     """An agreement statistic in words; a name that is not in the dictionary stands for itself."""
     return AGREEMENT.get(name, name)

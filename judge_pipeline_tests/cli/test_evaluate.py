@@ -82,6 +82,36 @@ def test_agreement_on_decisions_and_on_probabilities_and_on_scores_where_there_a
     assert "has a s_robust of two judges" in found["s_robust"]["krippendorff_ordinal"]["panel"]["reason"]
 
 
+def test_differences_stand_under_what_they_are_set_against(paper_file: Path) -> None:
+    found = figures(paper_file)
+    differences = found["differences"]
+    assert set(differences) == {"judge", "chance", "constant", "calibration"}
+    pair = differences["judge"]["mcc_test"]["Claude|DeepSeek"]
+    of_judges = [found["judges"][judge]["mcc_test"]["value"] for judge in ("Claude", "DeepSeek")]
+    assert pair["value"] == pytest.approx(of_judges[0] - of_judges[1], abs=1e-12)
+    assert 0 < pair["p_value"] <= pair["p_holm"] <= 1
+    assert pair["n_trajectories"] == 18
+    assert pair["attempts_for_power"] == 2 * pair["trajectories_for_power"]
+    assert differences["chance"]["fleiss"]["panel"]["value"] == pytest.approx(paper_items.FLEISS, abs=5e-6)
+    assert set(differences["chance"]["roc_auc"]) == set(found["judges"])
+    same = differences["judge"]["log_loss"]["Gemini|OpenAI"]
+    assert same["trajectories_for_width"] is None
+    assert "no bounds" in same["needed_reason"]
+
+
+def test_differences_are_printed_with_p_and_what_would_settle_them(paper_file: Path) -> None:
+    result = run(str(paper_file), "--resamples", "50", "--section", "differences")
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    pair = next(words for words in lines if words[:3] == ["Claude", "-", "Gemini"])
+    assert pair[5] == "to"
+    assert 0 < float(pair[7]) <= 1
+    assert int(pair[8].replace(",", "")) >= 2
+    assert "Squared calibration" in result.stdout
+    assert "with power 80%" in " ".join(result.stdout.split())
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
 def test_every_format_gives_the_same(paper_file: Path, tmp_path: Path) -> None:
     frame = paper_items.predictions()
     frame.to_csv(tmp_path / "items.tsv", sep="\t", index=False)

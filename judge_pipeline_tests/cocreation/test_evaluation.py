@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from itertools import combinations
 
 import numpy as np
@@ -329,7 +330,13 @@ def test_a_single_trajectory_has_no_interval() -> None:
 
 def test_few_trajectories_and_attempts_as_clusters_are_said() -> None:
     metrics = judge_metrics(simulated(0, n_groups=40), seed=0, n_resamples=20)
-    assert "20 clusters: with fewer than 50" in figure(metrics, "a", "roc_auc")["reason"]
+    auc = figure(metrics, "a", "roc_auc")
+    assert "20 clusters: with fewer than 50" in auc["reason"]
+    needed = re.search(r"within 0.05 of the AUC takes about (\d+) trajectories \((\d+) attempts\)", auc["reason"])
+    assert needed is not None
+    width = auc["ci95_high"] - auc["ci95_low"]
+    assert int(needed[1]) == pytest.approx(20 * (width / 0.1) ** 2, rel=0.6)
+    assert int(needed[2]) == pytest.approx(int(needed[1]) * auc["n"] / 20, abs=1)
     lone = judge_metrics(simulated(0).drop(columns=["participant", "problem_id"]), seed=0, n_resamples=20)
     assert "each such attempt is its own cluster" in figure(lone, "a", "roc_auc")["reason"]
 
