@@ -6,11 +6,15 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
 from judge_pipeline.tables import (
     ATTEMPTS,
     JUDGE_COVERAGE,
+    JUDGE_REQUESTS,
     PREDICTIONS,
+    PROMPT_CODE_NED,
+    PROMPT_CODE_SUMMARY,
     SPLIT_ASSIGNMENTS,
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
@@ -66,4 +70,29 @@ def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     return Made(build(trajectories))
 
 
-ASSETS = [trajectories, struggle_curves, success_at_turn, survival]
+@table_asset(
+    PROMPT_CODE_NED,
+    group=GROUP,
+    inputs=(JUDGE_REQUESTS, ATTEMPTS),
+    rooms=("cocreation/prompt_code.py", "similarity/edit_distance.py"),
+    kinds=("rapidfuzz", "parquet"),
+)
+def prompt_code_ned(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any) -> Made:
+    """Of test only, since each distance takes the product of both lengths."""
+    from judge_pipeline.cocreation.prompt_code import prompt_code_ned as build
+
+    return Made(build(judge_requests, attempts))
+
+
+@table_asset(
+    PROMPT_CODE_SUMMARY, group=GROUP, inputs=(PROMPT_CODE_NED,), rooms=("cocreation/prompt_code.py", "statistics")
+)
+def prompt_code_summary(context: dg.AssetExecutionContext, prompt_code_ned: Any) -> Made:
+    """Intervals by cluster bootstrap over trajectories."""
+    from judge_pipeline.cocreation.prompt_code import prompt_code_summary as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    return Made(build(prompt_code_ned, seed=settings.seed, n_resamples=settings.resamples))
+
+
+ASSETS = [trajectories, struggle_curves, success_at_turn, survival, prompt_code_ned, prompt_code_summary]

@@ -15,6 +15,8 @@ from judge_pipeline.tables import (
     JUDGE_COVERAGE,
     JUDGE_CURVES,
     JUDGE_METRICS,
+    PROMPT_CODE_NED,
+    PROMPT_CODE_SUMMARY,
     PROMPT_LOGS,
     REDACTION_COUNTS,
     SPLIT_ASSIGNMENTS,
@@ -76,10 +78,15 @@ _REPORTED = (
 )
 
 
+_REPORTED_TOO = (PROMPT_CODE_NED, PROMPT_CODE_SUMMARY)
+"""Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
+
+
 @dg.asset(
     group_name=GROUP,
     description="One self-contained HTML page: works offline, prints, and says of every number what it rests on.",
     ins={table.name: dg.AssetIn() for table in _REPORTED},
+    deps=[table.name for table in _REPORTED_TOO],
     partitions_def=CONTESTS,
     kinds={"html", "plotly"},
     owners=OWNERS,
@@ -90,12 +97,14 @@ def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.Ma
     """The page, written to ``<out>/reports/<contest>/cocreation_report.html``."""
     from judge_pipeline.orchestration.exports import write_report
     from judge_pipeline.orchestration.provenance import provenance_of
+    from judge_pipeline.orchestration.stored_tables import optional_tables
     from judge_pipeline.report.cocreation_report import cocreation_report_html
     from judge_pipeline.report.inputs import CocreationReportInput
 
     contest = contest_of(context)
     workspace = context.resources.workspace.workspace()
-    html = cocreation_report_html(CocreationReportInput(**tables), provenance_of(context, contest))
+    given = CocreationReportInput(**tables, **optional_tables(context.resources.store, contest))
+    html = cocreation_report_html(given, provenance_of(context, contest))
     path = write_report(workspace, contest, html)
     context.resources.progress.table("cocreation_report", 1)
     return dg.MaterializeResult(

@@ -27,6 +27,10 @@ KAPPA_COLORS = (
 
 CELL = 38
 """Least width of a cell in pixels at which its value can be read."""
+CELL_WITH_INTERVAL = 84
+"""The same with the interval under the value."""
+MAX_WITH_INTERVAL = 8
+"""Judges up to which cells hold their intervals; with more, they stand in the hover text and the table."""
 
 
 def cohen_figure(agreement: pd.DataFrame) -> style.DrawnFigure:
@@ -40,6 +44,7 @@ def cohen_figure(agreement: pd.DataFrame) -> style.DrawnFigure:
     if not pairs:
         return style.not_drawn("cohen", title, "agreement needs at least two verified judges of the panel")
     subtitle = f"{n_in_words((estimate.n for estimate in pairs.values()), 'test attempts that all of them answered')}"
+    subtitle += "; in brackets: 95% intervals" if len(judges) <= MAX_WITH_INTERVAL else ""
     figure = _heatmap(judges, pairs, title, subtitle)
     undefined = [f"{pair[0]} and {pair[1]}: {e.reason}" for pair, e in pairs.items() if e.value is None]
     notes = (
@@ -53,6 +58,8 @@ def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title
     import plotly.graph_objects as go
 
     short = style.short_names(judges, 22)
+    roomy = len(judges) <= MAX_WITH_INTERVAL
+    cell = CELL_WITH_INTERVAL if roomy else CELL
     positions = list(range(1, len(judges) + 1))
     both_ways = {**pairs, **{(second, first): estimate for (first, second), estimate in pairs.items()}}
     found = [[both_ways.get((row, column)) for column in judges] for row in judges]
@@ -60,7 +67,7 @@ def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title
         x=positions,
         y=positions,
         z=[[estimate.value if estimate else None for estimate in row] for row in found],
-        text=[[_cell(estimate) for estimate in row] for row in found],
+        text=[[_cell(estimate, roomy) for estimate in row] for row in found],
         texttemplate="%{text}",
         textfont={"size": 12},
         customdata=[[_hover(first, second, both_ways.get((first, second))) for second in judges] for first in judges],
@@ -76,12 +83,12 @@ def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title
     figure = style.new_figure(
         title,
         subtitle,
-        height=CELL * len(judges) + 70,
+        height=(46 if roomy else CELL) * len(judges) + 70,
         top=54,
         left=round(names_width) + 16,
         bottom=16,
-        min_width=round(names_width) + CELL * len(judges) + 110,
-        max_width=round(names_width) + 90 * len(judges) + 110,
+        min_width=round(names_width) + cell * len(judges) + 110,
+        max_width=round(names_width) + max(90, cell + 20) * len(judges) + 110,
     )
     figure.add_trace(heatmap)
     figure.update_xaxes(
@@ -96,8 +103,12 @@ def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title
     return figure
 
 
-def _cell(estimate: Estimate | None) -> str:
-    return "" if estimate is None or estimate.value is None else format_number(estimate.value, 2)
+def _cell(estimate: Estimate | None, with_interval: bool) -> str:
+    if estimate is None or estimate.value is None:
+        return ""
+    interval = format_interval(estimate.ci95, 2) if with_interval else ""
+    value = format_number(estimate.value, 2)
+    return f"{value}<br><span style='font-size:10px'>{interval}</span>" if interval else value
 
 
 def _hover(first: str, second: str, estimate: Estimate | None) -> str:

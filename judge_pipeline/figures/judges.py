@@ -101,9 +101,10 @@ def _curve_figure(kind: _CurveKind, curves: pd.DataFrame, metrics: pd.DataFrame)
     drawn = [judge for judge in judges if judge in points]
     if not drawn:
         return _no_curve(kind.curve, kind.title, estimates, kind.metric)
-    shares = accepted_share(curves)
+    shares, bands = accepted_share(curves), _by_judge(curves, f"{kind.curve}_band")
     counts = [_n_of(estimates.get(judge, {}).get(kind.metric), points[judge]) for judge in drawn]
     subtitle = f"{n_in_words(counts, 'test attempts a judge')}; dashed: a judge without skill; grey: the other judges"
+    subtitle += "; shaded: pointwise 95% band" if bands else ""
     figure = style.facet_figure(
         kind.title,
         subtitle,
@@ -115,6 +116,7 @@ def _curve_figure(kind: _CurveKind, curves: pd.DataFrame, metrics: pd.DataFrame)
     annotations = []
     for index, judge in enumerate(drawn):
         others = [points[other] for other in drawn if other != judge]
+        figure.add_traces(style.band_traces(index, judges.index(judge), bands.get(judge)))
         figure.add_traces(_curve_traces(kind, index, judges.index(judge), points[judge], others, shares.get(judge)))
         detail = _facet_detail(kind.short, estimates.get(judge, {}).get(kind.metric), counts[index])
         annotations += style.facet_heading(index, names[judge], detail)

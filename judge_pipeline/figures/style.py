@@ -12,11 +12,26 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import pandas as pd
     import plotly.graph_objects as go
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#AA4499", "#000000", "#E69F00", "#56B4E9")
 """Okabe and Ito's colours without yellow, which is too faint on white; their purple darkened for the same reason."""
 MARKERS = ("circle", "square", "diamond", "triangle-up", "cross", "x", "star", "hexagon", "pentagon", "hourglass")
+
+MARKER_PATHS = {
+    "circle": "M8 3a5 5 0 1 0 .01 0z",
+    "square": "M3.5 3.5h9v9h-9z",
+    "diamond": "M8 1.8 14.2 8 8 14.2 1.8 8z",
+    "triangle-up": "M8 2.5 14 13H2z",
+    "cross": "M6 2.5h4V6h3.5v4H10v3.5H6V10H2.5V6H6z",
+    "x": "M4.8 2 8 5.2 11.2 2 14 4.8 10.8 8 14 11.2 11.2 14 8 10.8 4.8 14 2 11.2 5.2 8 2 4.8z",
+    "star": "m8 1.5 1.9 4.3 4.6.4-3.5 3.1 1 4.6L8 11.5l-4 2.4 1-4.6L1.5 6.2l4.6-.4z",
+    "hexagon": "M4.8 2.5h6.4L14.4 8l-3.2 5.5H4.8L1.6 8z",
+    "pentagon": "m8 2 6 4.4-2.3 7H4.3L2 6.4z",
+    "hourglass": "M3 2.5h10L8 8l5 5.5H3L8 8z",
+}
+"""Plotly's markers as SVG paths in a box of 16 by 16."""
 
 INK = "#1a1a1a"
 MUTED = "#595959"
@@ -42,6 +57,8 @@ class DrawnFigure:
         figure: the plotly figure, or None where there is nothing to draw.
         reason: why there is nothing to draw.
         notes: what a reader must know to read it, one sentence each.
+        key: what each series is called and how it is drawn, where the figure itself does not say so.
+        source: the figure of the paper that it follows, where there is one.
 
     Texts are plain, not HTML: whoever shows them escapes them.
 
@@ -56,6 +73,8 @@ class DrawnFigure:
     figure: go.Figure | None = None
     reason: str | None = None
     notes: tuple[str, ...] = ()
+    key: tuple[tuple[str, SeriesStyle], ...] = ()
+    source: str = ""
 
     def __post_init__(self) -> None:
         if (self.figure is None) == (self.reason is None):
@@ -73,6 +92,11 @@ class SeriesStyle:
 
     color: str
     marker: str
+
+    @property
+    def path(self) -> str:
+        """The marker as an SVG path in a box of 16 by 16, for a key outside the figure."""
+        return MARKER_PATHS[self.marker]
 
 
 def series_style(index: int) -> SeriesStyle:
@@ -273,3 +297,35 @@ def facet_heading(index: int, title: str, detail: str) -> list[dict[str, Any]]:
         {**place, "text": f"<b>{plain(title)}</b>", "yshift": 19, "font": {"size": 12, "color": INK}},
         {**place, "text": plain(detail), "yshift": 4, "font": {"size": 11, "color": MUTED}},
     ]
+
+
+def band_traces(index: int, position: int, band: pd.DataFrame | None) -> list[go.Scatter]:
+    """The band of a curve in panel ``index``, in the colour of the series at ``position``; nothing without a band.
+
+    Args:
+        index: the panel.
+        position: the place of the series among all.
+        band: columns x, ci95_low and ci95_high, in order of x; points without both ends leave a gap.
+    """
+    import plotly.graph_objects as go
+
+    known = None if band is None else band[band["ci95_low"].notna() & band["ci95_high"].notna()]
+    if known is None or not len(known):
+        return []
+    suffix = axis_id(index)
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    edge = {"mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", **axes}
+    x = known["x"].tolist()
+    return [
+        go.Scatter(x=x, y=known["ci95_low"].tolist(), name="lower end", **edge),
+        go.Scatter(
+            x=x, y=known["ci95_high"].tolist(), name="upper end", fill="tonexty",
+            fillcolor=translucent(series_style(position).color), **edge,
+        ),
+    ]  # fmt: skip
+
+
+def translucent(color: str, alpha: float = 0.16) -> str:
+    """A colour ``#rrggbb`` as one that lets what is behind it through."""
+    red, green, blue = (int(color[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{alpha:g})"

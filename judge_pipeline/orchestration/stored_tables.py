@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.settings import Workspace
+from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import JUDGE_COVERAGE
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from judge_pipeline.report.inputs import CocreationReportInput
 
 
@@ -22,10 +26,22 @@ def report_tables(workspace: Workspace, contest: str) -> CocreationReportInput:
     """The tables that a contest's report is made from."""
     from judge_pipeline.report.inputs import CocreationReportInput
 
-    store = store_of(workspace)
-    return CocreationReportInput(
-        **{name: store.read(table, contest) for name, table in CocreationReportInput.schemas().items()}
-    )
+    store, optional = store_of(workspace), CocreationReportInput.optional()
+    schemas = CocreationReportInput.schemas()
+    required = {name: store.read(table, contest) for name, table in schemas.items() if name not in optional}
+    return CocreationReportInput(**required, **optional_tables(store, contest))
+
+
+def optional_tables(store: ParquetStore, contest: str) -> dict[str, pd.DataFrame]:
+    """Those of the tables that a report can do without that are there, in today's schema."""
+    from judge_pipeline.report.inputs import CocreationReportInput
+
+    found = {}
+    for name, table in CocreationReportInput.schemas().items():
+        if name in CocreationReportInput.optional():
+            with suppress(FileNotFoundError, TableError):
+                found[name] = store.read(table, contest)
+    return found
 
 
 def coverage_of_contests(workspace: Workspace) -> list[dict[str, Any]]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from judge_pipeline.figures.agreement import cohen_figure
+from judge_pipeline.figures.cross_metric import cross_metric_figure, decision_agreement_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
 from judge_pipeline.figures.estimates import accepted_share
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
+from judge_pipeline.figures.prompt_code import prompt_code_figure
 from judge_pipeline.figures.style import DrawnFigure
+from judge_pipeline.figures.thresholds import threshold_figure
 from judge_pipeline.report import cocreation_views as views
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.findings import findings
@@ -20,6 +24,14 @@ from judge_pipeline.report.view import View
 from judge_pipeline.tables.metric_words import METRICS
 
 TEMPLATE = "cocreation.html.j2"
+
+PAPER_FIGURES = {
+    "roc": "paper 1, Figure 2a", "pr": "paper 1, Figure 2b", "reliability": "paper 1, Figure 3",
+    "cross-metric": "paper 1, Figure 4", "cohen": "paper 1, Figure 5", "prompt-code": "paper 1, Figure 6",
+    "decision-agreement": "paper 1, Figure 7", "struggle": "paper 1, Figure 8", "survival": "paper 1, Figure 9",
+    "success": "paper 1, Figure 10",
+}  # fmt: skip
+"""Which figure of the paper each follows."""
 
 
 def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProvenance) -> str:
@@ -51,16 +63,21 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
 def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
     """The figures of the report in its order; judges are called as the tables call them."""
     curves, metrics = tables.judge_curves, tables.judge_metrics
-    return [
+    drawn = [
         forest_figure(metrics, without_skill(tables)),
         roc_figure(curves, metrics),
         pr_figure(curves, metrics),
         reliability_figure(curves, metrics),
+        threshold_figure(curves, metrics),
+        cross_metric_figure(metrics),
         cohen_figure(tables.judge_agreement),
+        decision_agreement_figure(metrics, tables.judge_agreement),
+        prompt_code_figure(tables.prompt_code_ned, tables.prompt_code_summary),
         success_figure(tables.success_at_turn),
         survival_figure(tables.survival),
         struggle_figure(tables.struggle_curves),
     ]
+    return [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
 
 
 def without_skill(tables: CocreationReportInput) -> dict[str, float]:

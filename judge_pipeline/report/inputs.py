@@ -16,6 +16,8 @@ from judge_pipeline.table_schema import Table
 class CocreationReportInput:
     """The tables of one contest, by the names of ``tables``; each is conformed to its schema when given.
 
+    Those that a run of an earlier version has not made are None; the report says less then.
+
     Raises:
         TableError: a table does not fit its schema.
     """
@@ -30,16 +32,30 @@ class CocreationReportInput:
     struggle_curves: pd.DataFrame
     success_at_turn: pd.DataFrame
     survival: pd.DataFrame
+    prompt_code_ned: pd.DataFrame | None = None
+    prompt_code_summary: pd.DataFrame | None = None
+    judge_differences: pd.DataFrame | None = None
+    judge_scores: pd.DataFrame | None = None
+    judge_calibration: pd.DataFrame | None = None
+    judge_panels: pd.DataFrame | None = None
+    acceptance_rates: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():
-            object.__setattr__(self, name, schema.conform(getattr(self, name)))
+            given = getattr(self, name)
+            if given is not None or name not in self.optional():
+                object.__setattr__(self, name, schema.conform(given))
 
     @classmethod
     def schemas(cls) -> dict[str, Table]:
         """The schema of each table, by its name."""
         by_name = {table.name: table for table in tables.ALL_TABLES}
-        return {item.name: by_name[item.name] for item in fields(cls)}
+        return {item.name: by_name[item.name] for item in fields(cls) if item.name in by_name}
+
+    @classmethod
+    def optional(cls) -> frozenset[str]:
+        """The tables without which a report is made, too."""
+        return frozenset(item.name for item in fields(cls) if item.default is None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +141,16 @@ def judge_kinds(coverage: pd.DataFrame) -> dict[str, JudgeKind]:
     }
 
 
+_JUDGES_OF = {
+    "judge_differences": ("judge_1", "judge_2"),
+    "judge_scores": ("judge",),
+    "judge_calibration": ("judge",),
+    "judge_panels": ("best_judge",),
+    "acceptance_rates": ("judge",),
+}
+"""Where the optional tables name a judge."""
+
+
 def with_labels(given: CocreationReportInput) -> CocreationReportInput:
     """The same tables with every judge called by its label, so that no figure can be shown without its tags."""
     labels = {judge: kind.label for judge, kind in judge_kinds(given.judge_coverage).items()}
@@ -137,4 +163,9 @@ def with_labels(given: CocreationReportInput) -> CocreationReportInput:
         judge_metrics=relabelled(given.judge_metrics, "judge"),
         judge_curves=relabelled(given.judge_curves, "judge"),
         judge_agreement=relabelled(given.judge_agreement, "judge_1", "judge_2"),
+        **{
+            name: relabelled(frame, *(column for column in columns if column in frame))
+            for name, columns in _JUDGES_OF.items()
+            if (frame := getattr(given, name)) is not None
+        },
     )

@@ -13,7 +13,12 @@ from judge_pipeline.figures.style import clean
 MAX_ROWS = 100
 """Rows of a long table that the page shows; the exported file holds them all."""
 
-_SKIPPED = re.compile(r"undefined in (\d+) of (\d+) resamples, which were skipped")
+_GATHERED = re.compile(
+    r"undefined in \d+ of \d+ resamples|0 stands for a squared gap|\d+ clusters: |\d+ of the probabilities are 0 or 1"
+)
+"""How the notes begin of which many differ in their numbers alone: they share one, with the numbers' range."""
+
+_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w%])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,7 @@ class View:
         caption: what it shows, with n where one n holds for all.
         headings: the columns.
         rows: the cells.
-        notes: footnotes; cell marks count from 1, and are shown under the numbers of ``numbered``.
+        gathered: a footnote's words, numbers left out where it shares them -> the texts that share it.
         remarks: sentences under the table that belong to no single cell.
         empty: what is said where there are no rows.
         table: the stored table that the rows come from, named where the page does not show all of them.
@@ -81,13 +86,16 @@ class View:
     caption: str
     headings: Sequence[Heading]
     rows: list[list[Cell]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    gathered: dict[str, list[str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     empty: str = "Nothing to show."
     table: str = ""
-    _on_intervals: list[frozenset[str]] = field(default_factory=list, repr=False)
-    _skipped: dict[int, list[int]] = field(default_factory=dict, repr=False)
-    """Place of a note about skipped resamples -> how many each of its figures skips."""
+    _on_intervals: list[frozenset[int]] = field(default_factory=list, repr=False)
+
+    @property
+    def notes(self) -> list[str]:
+        """The footnotes; cell marks count them from 1, and they are shown under the numbers of ``numbered``."""
+        return [_with_ranges(texts) for texts in self.gathered.values()]
 
     @property
     def shown(self) -> list[list[Cell]]:
@@ -104,36 +112,31 @@ class View:
 
     def mark(self, estimate: Estimate) -> tuple[int, ...]:
         """The footnotes of an estimate, one for each part of its reason; those that are new are added."""
-        places = [self._place(part) for part in dict.fromkeys(reasons_of(estimate))]
+        marks = []
+        for part in dict.fromkeys(reasons_of(estimate)):
+            words = _NUMBER.sub("#", part) if _GATHERED.match(part) else part
+            self.gathered.setdefault(words, []).append(part)
+            marks.append(list(self.gathered).index(words) + 1)
         if estimate.ci95 is not None:
-            self._on_intervals.append(frozenset(self.notes[place] for place in places if place not in self._skipped))
-        return tuple(place + 1 for place in places)
-
-    def _place(self, part: str) -> int:
-        """Where a part of a reason stands among the notes. All that differ in how many resamples skip share one."""
-        skipped = _SKIPPED.fullmatch(part)
-        if skipped is None:
-            self.notes += [part] if part not in self.notes else []
-            return self.notes.index(part)
-        n, of = int(skipped[1]), int(skipped[2])
-        place = next((k for k in self._skipped if f"of {of:,} resamples" in self.notes[k]), len(self.notes))
-        counts = self._skipped.setdefault(place, [])
-        counts.append(n)
-        span = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
-        self.notes[place : place + 1] = [f"undefined in {span} of {of:,} resamples, which were skipped"]
-        return place
+            self._on_intervals.append(frozenset(marks))
+        return tuple(marks)
 
     @property
     def common(self) -> list[str]:
         """What every interval of the table carries: said once under it instead of marked in each cell."""
+        return [self.notes[mark - 1] for mark in self._common_marks]
+
+    @property
+    def _common_marks(self) -> list[int]:
         carried = self._on_intervals
-        return [note for note in self.notes if len(carried) > 1 and all(note in parts for parts in carried)]
+        everywhere = frozenset.intersection(*carried) if len(carried) > 1 else frozenset()
+        return sorted(everywhere)
 
     @property
     def numbered(self) -> dict[int, int]:
         """The number under which each mark is shown; marks of common notes have none."""
-        common = self.common
-        own = [mark for mark, note in enumerate(self.notes, 1) if note not in common]
+        common = self._common_marks
+        own = [mark for mark in range(1, len(self.gathered) + 1) if mark not in common]
         return {mark: number for number, mark in enumerate(own, 1)}
 
     def estimate(self, estimate: Estimate | None, decimals: int = 3, further: Iterable[str] = ()) -> Cell:
@@ -188,3 +191,17 @@ def _number(text: str) -> float | None:
         return float(text.replace(",", "").rstrip("%"))
     except ValueError:
         return None
+
+
+def _with_ranges(texts: Sequence[str]) -> str:
+    """Texts that differ in their numbers alone as one, each number that differs as its range."""
+    columns = list(zip(*(_NUMBER.findall(text) for text in texts), strict=True))
+    if len(set(texts)) == 1:
+        return texts[0]
+    ranges = iter([_range(list(dict.fromkeys(column))) for column in columns])
+    return _NUMBER.sub(lambda _: next(ranges), texts[0])
+
+
+def _range(numbers: Sequence[str]) -> str:
+    ordered = sorted(numbers, key=float)
+    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"

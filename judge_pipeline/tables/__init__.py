@@ -13,7 +13,15 @@ from judge_pipeline.tables.contest import (
     SPLITS_LEDGER,
     SUBMISSION_ARTIFACTS,
 )
-from judge_pipeline.tables.dynamics import CONTEST_OVERVIEW, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, TRAJECTORIES
+from judge_pipeline.tables.dynamics import (
+    CONTEST_OVERVIEW,
+    PROMPT_CODE_NED,
+    PROMPT_CODE_SUMMARY,
+    STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    TRAJECTORIES,
+)
 from judge_pipeline.tables.evaluation import (
     ACCEPTANCE_RATES,
     JUDGE_AGREEMENT,
@@ -62,6 +70,8 @@ __all__ = [
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",
+    "PROMPT_CODE_NED",
+    "PROMPT_CODE_SUMMARY",
     "PROMPT_LOGS",
     "REDACTION_COUNTS",
     "SPLITS",

@@ -83,5 +83,38 @@ CONTEST_OVERVIEW = Table(
     ("statistic",),
 )
 
-TABLES = (TRAJECTORIES, STRUGGLE_CURVES, SUCCESS_AT_TURN, SURVIVAL, CONTEST_OVERVIEW)
+PROMPT_CODE_NED = Table(
+    "prompt_code_ned",
+    "How far apart the prompts and the code of one test attempt lie, as judges are shown them (paper 1, VI-A7).",
+    (
+        ATTEMPT,
+        PARTICIPANT,
+        PROBLEM,
+        Column("n_prompt_chars", "int", "Characters of prompt_text in the request", low=0),
+        Column("n_source_chars", "int", "Characters of source_code in the request", low=0),
+        Column("ned", "float", "Normalized edit distance (eq. 29): 0 equal, 1 nothing in common", True, low=0, high=1),
+        Column("reason", "string", "Why ned is null", nullable=True),
+    ),
+    ("attempt_id",),
+)
+
+PROMPT_CODE_SUMMARY = Table(
+    "prompt_code_summary",
+    "Mean or standard deviation of prompt-code NED over the test attempts (paper 1, VI-A7, Figure 6).",
+    (
+        Column("statistic", "string", "Which figure", allowed=("mean", "sd")),
+        *estimate_columns("The figure"),
+    ),
+    ("statistic",),
+)
+
+TABLES = (
+    TRAJECTORIES,
+    STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
+    SURVIVAL,
+    CONTEST_OVERVIEW,
+    PROMPT_CODE_NED,
+    PROMPT_CODE_SUMMARY,
+)
 """The tables of this module."""

@@ -66,6 +66,8 @@ def made_tables(made: Made | None = None) -> CocreationReportInput:
         struggle_curves=_struggle(contest, panel),
         success_at_turn=_success(contest),
         survival=_survival(contest),
+        prompt_code_ned=_prompt_code(contest),
+        prompt_code_summary=_prompt_code_summary(contest),
     )
 
 
@@ -263,7 +265,61 @@ def _curves(contest: Contest, judges: Sequence[str]) -> pd.DataFrame:
                 {"judge": judge, "curve": "reliability", "point": k, "x": float(p[inside].mean()), "y": share,
                  "threshold": None, "n": n, "ci95_low": low, "ci95_high": high, "reason": None}
             )  # fmt: skip
+        rows += _bands(judge, rows, len(y)) + _mcc_on_val(contest, judge)
     return tables.JUDGE_CURVES.conform(rows)
+
+
+def _bands(judge: str, rows: Sequence[dict[str, Any]], n: int) -> list[dict[str, Any]]:
+    """The judge's ROC and PR points on a grid, each with a band of some width."""
+    bands = []
+    for curve in ("roc", "pr"):
+        points = sorted((row["x"], row["y"]) for row in rows if (row["judge"], row["curve"]) == (judge, curve))
+        for k, x in enumerate(np.linspace(0, 1, 11) if points else (), 1):
+            y = float(np.interp(x, *zip(*points, strict=True)))
+            ends = {"ci95_low": max(0.0, y - 0.2), "ci95_high": min(1.0, y + 0.15)}
+            bands.append(
+                {"judge": judge, "curve": f"{curve}_band", "point": k, "x": float(x), "y": y, "threshold": None, "n": n,
+                 "reason": None, **ends}
+            )  # fmt: skip
+    return bands
+
+
+def _mcc_on_val(contest: Contest, judge: str) -> list[dict[str, Any]]:
+    """MCC on val over the grid, without the thresholds that accept all or nothing."""
+    from sklearn.metrics import matthews_corrcoef
+
+    val = (contest.attempts["split"] == "val").to_numpy()
+    y, p = contest.attempts["y"].to_numpy()[val], contest.p_ac[judge][val]
+    rows: list[dict[str, Any]] = []
+    for t in np.arange(101) / 100:
+        if len(set(y.tolist())) == 2 and 0 < (p >= t).sum() < len(p):
+            mcc = float(matthews_corrcoef(y, p >= t))
+            rows.append(
+                {"judge": judge, "curve": "mcc_val", "point": len(rows) + 1, "x": t, "y": mcc, "threshold": t,
+                 "n": len(y), "ci95_low": max(-1.0, mcc - 0.3), "ci95_high": min(1.0, mcc + 0.3), "reason": None}
+            )  # fmt: skip
+    return rows
+
+
+def _prompt_code(contest: Contest) -> pd.DataFrame:
+    random = np.random.default_rng(5)
+    rows = [
+        {"attempt_id": row["attempt_id"], "participant": row["participant"], "problem_id": row["problem_id"],
+         "n_prompt_chars": 4000, "n_source_chars": 300, "ned": float(random.uniform(0.9, 0.99)), "reason": None}
+        for row in contest.attempts[contest.test].to_dict("records")
+    ]  # fmt: skip
+    return tables.PROMPT_CODE_NED.conform(rows)
+
+
+def _prompt_code_summary(contest: Contest) -> pd.DataFrame:
+    ned = _prompt_code(contest)["ned"].to_numpy()
+    mean, sd = float(ned.mean()), float(ned.std(ddof=1)) if len(ned) > 1 else 0.0
+    return tables.PROMPT_CODE_SUMMARY.conform(
+        [
+            {"statistic": "mean", **Estimate(mean, len(ned), 0, (mean - 0.01, mean + 0.01)).to_row()},
+            {"statistic": "sd", **Estimate(sd, len(ned), 0, (sd / 2, sd * 1.5)).to_row()},
+        ]
+    )
 
 
 def _wilson(share: float, n: int) -> tuple[float, float]:

@@ -115,7 +115,7 @@ def test_every_figure_is_drawn(view: View) -> None:
         "[...document.querySelectorAll('[data-figure]')].map((p) => p.querySelectorAll('.main-svg').length)"
     )
     assert all(drawn)
-    assert len(drawn) == {"empty": 0, "one-class": 6}.get(view.name, 8)
+    assert len(drawn) == {"empty": 0, "one-class": 8}.get(view.name, 12)
 
 
 def check_texts(page: Any) -> int:

@@ -106,7 +106,10 @@ def test_tables_have_captions_and_scopes(report: LexborHTMLParser) -> None:
 
 
 def test_figures_have_captions_with_n_and_a_text_alternative(report: LexborHTMLParser) -> None:
-    assert len(report.css("figure")) == 8
+    assert len(report.css("figure")) == 12
+    sources = " ".join(node.text() for node in report.css("figcaption"))
+    for number in ("2a", "2b", "3", "4", "5", "6", "7", "8", "9", "10"):
+        assert f"(paper 1, Figure {number})" in sources
     for figure in report.css("figure"):
         assert "n = " in figure.css_first("figcaption").text()
         plot = figure.css_first(".plot")
@@ -216,7 +219,7 @@ def test_lone_surrogates_in_a_path_do_not_break_the_page() -> None:
 def test_empty_tables_give_a_page_with_reasons_and_nothing_to_draw_with() -> None:
     document = parsed(empty_tables())
     assert scripts(document) == [page._asset("tables.js")]
-    assert len(document.css("figure .empty")) == 8
+    assert len(document.css("figure .empty")) == 12
     assert "No judge is configured" in document.css_first("#read-first").text()
     assert len(document.html or "") < 60_000
 

@@ -70,8 +70,10 @@ def test_skipped_resamples_share_one_note_with_their_range() -> None:
     cells = [
         shown.estimate(bounded(f"few; undefined in {n} of 2000 resamples, which were skipped")) for n in (57, 3, 114)
     ]
-    assert shown.notes == ["few", "undefined in 3 to 114 of 2,000 resamples, which were skipped"]
+    assert shown.notes == ["few", "undefined in 3 to 114 of 2000 resamples, which were skipped"]
     assert {cell.marks for cell in cells} == {(1, 2)}
+    assert shown.common == shown.notes, "all three carry both"
+    shown.estimate(bounded("few"))
     assert shown.common == ["few"]
     assert shown.numbered == {2: 1}
 
@@ -92,3 +94,18 @@ def test_a_long_table_shows_its_beginning_and_keeps_all_rows() -> None:
     shown.rows = [[Cell(str(k)), Cell("x")] for k in range(150)]
     assert len(shown.shown) == 100
     assert shown.all_remarks == ["100 of 150 rows are shown; the table judge_agreement holds all of them."]
+
+
+def test_numbers_that_tell_judges_apart_are_no_range() -> None:
+    shown = view()
+    for judge in ("gpt-5.1", "gpt-5.2", "5", "6"):
+        shown.estimate(bounded(f"{judge} is unverified: 3 of 9 attempts"))
+    assert len(shown.notes) == 4
+    assert "gpt-5.1 is unverified: 3 of 9 attempts" in shown.notes
+
+
+def test_a_gathered_note_keeps_its_sign_and_what_does_not_differ() -> None:
+    shown = view()
+    for gap in ("-0.0435", "-0.0970"):
+        shown.estimate(bounded(f"0 stands for a squared gap of {gap} after 100 draws"))
+    assert shown.notes == ["0 stands for a squared gap of -0.0970 to -0.0435 after 100 draws"]
