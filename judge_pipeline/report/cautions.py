@@ -11,7 +11,7 @@ from judge_pipeline.figures.estimates import accepted_share
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
 
 FEW_TRAJECTORIES = 50
-"""Below this, percentile intervals of AUC over resampled trajectories cover about 92% instead of 95%."""
+"""Below this, percentile intervals over resampled trajectories would be too narrow, and ours are expanded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +126,8 @@ def _small(trajectories: pd.DataFrame) -> Statement | None:
         "Small numbers",
         f"The judges' figures rest on {counts['test']} test {'trajectory' if counts['test'] == 1 else 'trajectories'}, "
         f"their thresholds on {counts['val']} of val. "
-        f"Below {FEW_TRAJECTORIES} trajectories a 95% interval of AUC covers about 92%: read intervals as too narrow "
-        "rather than too wide, and read values only with their intervals.",
+        f"Below {FEW_TRAJECTORIES} trajectories intervals are widened by t quantiles, so that they keep their 95% as well "
+        "as so few can; they are wide, and values say little without them.",
         "judges",
     )
 
