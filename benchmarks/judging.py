@@ -3,7 +3,8 @@
 A server on loopback, in a process of its own, answers after 50 ms. Ours is timed from the table of requests to the
 table of judgments: rendering, hashing, the checkpoint's commits and the final look-up included. The bare loop only
 awaits litellm.acompletion on prompts rendered beforehand, and keeps nothing. The sides take turns, block by block, so
-that a busy machine hits all of them; each ratio is the median over the blocks. Imports are left out on all sides.
+that a busy machine hits all of them, and in every second block the other way round; each ratio is the median over the
+blocks. Imports are left out on all sides.
 
     python benchmarks/judging.py [--requests 5000] [--in-flight 200] [--memory-calls 20000]
 
@@ -38,7 +39,8 @@ from judge_pipeline.tables import JUDGE_REQUESTS
 HERE = Path(__file__).resolve().parent
 PROMPTS = packaged_config_dir() / "prompts"
 LATENCY_MS = 50
-BLOCKS = 5
+BLOCKS_LITELLM = 12
+BLOCKS_DIRECT = 5
 LITELLM_OVER_BARE = 0.9
 DIRECT_OVER_BARE = 5.0
 DIRECT_OVER_INSPECT = 10.0
@@ -49,7 +51,6 @@ def main() -> int:
     """Measure, and print a line for each ratio; the last line is the smallest over its target."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--requests", type=int, default=5000, help="attempts that ours judges, over each transport")
-    parser.add_argument("--bare", type=int, default=1000, help="calls of the bare loop, a part of them")
     parser.add_argument("--in-flight", type=int, default=200, help="calls under way at once")
     parser.add_argument("--memory-calls", type=int, default=20000, help="calls over which memory is watched; 0: none")
     parser.add_argument("--inspect-python", default=sys.executable, help="interpreter that has inspect-ai")
@@ -57,7 +58,7 @@ def main() -> int:
     load_litellm()
     with loopback(LATENCY_MS) as url, tempfile.TemporaryDirectory() as folder:
         bench = Bench(url, asked.in_flight, Path(folder))
-        ratios = compare(bench, asked.requests, asked.bare)
+        ratios = compare(bench, asked.requests)
         ratios += compare_with_inspect(bench, asked.inspect_python, min(asked.requests, 1000))
         grew = memory(bench, asked.memory_calls) if asked.memory_calls else 0.0
     print(f"load average at the end: {', '.join(f'{load:.1f}' for load in os.getloadavg())} on {os.cpu_count()} cores")
@@ -146,29 +147,41 @@ async def _bare(prompts: deque[list[dict[str, str]]], url: str, in_flight: int) 
     await close_clients()
 
 
-def compare(bench: Bench, n: int, n_bare: int) -> list[float]:
+def compare(bench: Bench, n: int) -> list[float]:
     """Ratios to the bare loop, over their targets."""
-    sides: dict[str, tuple[Callable[[int], float], int]] = {
-        "bare litellm loop": (bench.bare, n_bare // BLOCKS),
-        "ours, litellm": (lambda k: bench.ours("litellm", k), n // BLOCKS),
+    block = n // BLOCKS_LITELLM
+    sides = {
+        "bare litellm loop": (bench.bare, block),
+        "ours, litellm": (lambda k: bench.ours("litellm", k), block),
         "ours, direct": (lambda k: bench.ours("direct", k), n),  # all in each block: a part would be mostly start-up
     }
     for side, _ in sides.values():
-        side(min(50, n_bare))  # first calls load what imports have left for later
-    rates: dict[str, list[float]] = {name: [] for name in sides}
-    cpu_ms: dict[str, list[float]] = {name: [] for name in sides}
-    for _ in range(BLOCKS):
-        for name, (side, k) in sides.items():
+        side(min(50, n))  # first calls load what imports have left for later
+    print(f"{n} requests, {bench.in_flight} in flight, {LATENCY_MS} ms")
+    return [
+        _compare(sides, "ours, litellm", "bare litellm loop", BLOCKS_LITELLM, LITELLM_OVER_BARE),
+        _compare(sides, "ours, direct", "bare litellm loop", BLOCKS_DIRECT, DIRECT_OVER_BARE),
+    ]
+
+
+def _compare(
+    sides: dict[str, tuple[Callable[[int], float], int]], ours: str, peer: str, n_blocks: int, target: float
+) -> float:
+    """The ratio of two sides that take turns, over its target."""
+    rates: dict[str, list[float]] = {peer: [], ours: []}
+    cpu_ms: dict[str, list[float]] = {peer: [], ours: []}
+    for number in range(n_blocks):
+        for name in (peer, ours) if number % 2 == 0 else (ours, peer):
+            side, k = sides[name]
             cpu = time.process_time()
             rates[name].append(k / side(k))
             cpu_ms[name].append(1000.0 * (time.process_time() - cpu) / k)
-    print(f"{n} requests, {bench.in_flight} in flight, {LATENCY_MS} ms; bare loop timed on {n_bare}; {BLOCKS} blocks")
-    for name in sides:
-        print(f"{name:18} {median(rates[name]):8.1f} a second, {median(cpu_ms[name]):6.2f} ms of processor a call")
-    return [
-        _ratio("ours, litellm", "bare litellm loop", rates, LITELLM_OVER_BARE),
-        _ratio("ours, direct", "bare litellm loop", rates, DIRECT_OVER_BARE),
-    ]
+    for name, by_block in rates.items():
+        print(
+            f"{name:18} {median(by_block):8.1f} a second, {median(cpu_ms[name]):6.2f} ms of processor a call "
+            f"({n_blocks} blocks of {sides[name][1]})"
+        )
+    return _ratio(ours, peer, rates, target)
 
 
 def _ratio(ours: str, peer: str, rates: dict[str, list[float]], target: float) -> float:
