@@ -6,11 +6,12 @@ resampled weights its replicates.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from judge_pipeline.cocreation.agreement_figures import AgreementFigures
 from judge_pipeline.cocreation.judge_figures import JudgeFigures
@@ -40,7 +41,8 @@ LEVELS = {
 KAPPAS = ("cohen", "mean_cohen", "fleiss")
 """Agreement figures that are set against 0, the agreement that chance makes."""
 
-Replicates = dict[str, FloatArray]
+FigureKey = tuple[int, bytes]
+"""A judge's column, and the attempts of test that take part."""
 
 
 @dataclass(frozen=True)
@@ -70,64 +72,87 @@ class Comparison:
     n_trajectories: int
 
 
-Group = tuple[list[Comparison], Callable[[Weights], list[FloatArray]]]
-"""Comparisons, and their replicates under the weights of test and val, in the same order."""
+class SharedFigures:
+    """Each judge's figures over each set of attempts that a comparison needs, made once and resampled once a block."""
 
+    def __init__(self, judged: JudgedAttempts) -> None:
+        self.judged = judged
+        self._made: dict[FigureKey, JudgeFigures] = {}
+        self._points: dict[FigureKey, dict[str, float]] = {}
 
-def judge_pairs(judged: JudgedAttempts) -> Group:
-    """``COMPARED`` for each pair of judges, over the attempts of test that both answered, each at its own t*."""
-    val, test = judged.splits["val"], judged.splits["test"]
-    made: dict[tuple[int, bytes], JudgeFigures] = {}
-
-    def figures(judge: int, other: int) -> tuple[int, bytes]:
-        both = test.usable(judge) & test.usable(other)
-        key = (judge, both.tobytes())
-        if key not in made:
-            made[key] = JudgeFigures.of(val, test, judge, both)
+    def key(self, judge: int, among: NDArray[np.bool_]) -> FigureKey:
+        """Where the figures of ``judge`` over the attempts of test in ``among`` are found."""
+        key = (judge, among.tobytes())
+        if key not in self._made:
+            self._made[key] = JudgeFigures.of(self.judged.splits["val"], self.judged.splits["test"], judge, among)
         return key
 
-    pairs = [(figures(i, j), figures(j, i)) for i, j in combinations(range(len(judged.judges)), 2)]
-    points = {key: judge.points() for key, judge in made.items()}
-    comparisons = []
-    for first, second in pairs:
-        names = judged.judges[first[0]], judged.judges[second[0]]
-        for metric in COMPARED:
-            reasons = [
-                f"{name}: {made[key].undefined_reason(metric)}"
-                for name, key in zip(names, (first, second), strict=True)
-                if np.isnan(points[key][metric])
-            ]
-            difference = points[first][metric] - points[second][metric]
-            comparisons.append(
-                _comparison(metric, "judge", names, difference, "; ".join(reasons), made[first], len(test.y))
-            )
+    def __getitem__(self, key: FigureKey) -> JudgeFigures:
+        return self._made[key]
 
-    def replicates(weights: Weights) -> list[FloatArray]:
-        found = {key: judge.replicates(*weights) for key, judge in made.items()}
+    def points(self, key: FigureKey) -> dict[str, float]:
+        """Their values on the data as they are."""
+        if key not in self._points:
+            self._points[key] = self._made[key].points()
+        return self._points[key]
+
+    def under(self, weights: Weights) -> dict[FigureKey, dict[str, FloatArray]]:
+        """All of them under the weights of test and val."""
+        return {key: judge.replicates(*weights) for key, judge in self._made.items()}
+
+
+Found = Mapping[FigureKey, Mapping[str, FloatArray]]
+Group = tuple[list[Comparison], Callable[[Weights, Found], list[FloatArray]]]
+"""Comparisons, and their replicates in the same order, from the weights and the ``SharedFigures`` under them."""
+
+
+def judge_pairs(shared: SharedFigures) -> Group:
+    """``COMPARED`` for each pair of judges, over the attempts of test that both answered, each at its own t*."""
+    judged, test = shared.judged, shared.judged.splits["test"]
+    pairs, comparisons = [], []
+    for i, j in combinations(range(len(judged.judges)), 2):
+        both = test.usable(i) & test.usable(j)
+        first, second = shared.key(i, both), shared.key(j, both)
+        pairs.append((first, second))
+        comparisons += [_of_pair(shared, metric, first, second) for metric in COMPARED]
+
+    def replicates(_: Weights, found: Found) -> list[FloatArray]:
         return [found[first][metric] - found[second][metric] for first, second in pairs for metric in COMPARED]
 
     return comparisons, replicates
 
 
-def judges_against_levels(judged: JudgedAttempts) -> Group:
+def _of_pair(shared: SharedFigures, metric: str, first: FigureKey, second: FigureKey) -> Comparison:
+    judges = shared.judged.judges
+    values = [shared.points(key)[metric] for key in (first, second)]
+    reasons = [
+        f"{judges[key[0]]}: {shared[key].undefined_reason(metric)}"
+        for key, value in zip((first, second), values, strict=True)
+        if np.isnan(value)
+    ]
+    names = judges[first[0]], judges[second[0]]
+    n_attempts = len(shared.judged.splits["test"].y)
+    return _comparison(metric, "judge", names, values[0] - values[1], "; ".join(reasons), shared[first], n_attempts)
+
+
+def judges_against_levels(shared: SharedFigures) -> Group:
     """``LEVELS`` for each judge, over the attempts of test that it answered."""
+    judged = shared.judged
     val, test = judged.splits["val"], judged.splits["test"]
-    made = [JudgeFigures.of(val, test, judge) for judge in range(len(judged.judges))]
+    keys = [shared.key(judge, test.usable(judge)) for judge in range(len(judged.judges))]
     levels = [_Levels.of(val, test, judge) for judge in range(len(judged.judges))]
     comparisons = []
-    for name, judge, level in zip(judged.judges, made, levels, strict=True):
-        points, reached = judge.points(), level.under(None)
+    for key, level in zip(keys, levels, strict=True):
+        judge, reached = shared[key], level.under(None)
         for metric, against in LEVELS.items():
-            difference = points[metric] - float(reached[metric][0])
-            reason = judge.undefined_reason(metric) if np.isnan(points[metric]) else level.no_constant_reason
-            comparisons.append(_comparison(metric, against, (name, None), difference, reason, judge, len(test.y)))
+            value = shared.points(key)[metric]
+            reason = judge.undefined_reason(metric) if np.isnan(value) else level.no_constant_reason
+            names, difference = (judged.judges[key[0]], None), value - float(reached[metric][0])
+            comparisons.append(_comparison(metric, against, names, difference, reason, judge, len(test.y)))
 
-    def replicates(weights: Weights) -> list[FloatArray]:
-        found = []
-        for judge, level in zip(made, levels, strict=True):
-            figures, reached = judge.replicates(*weights), level.under(weights[0])
-            found += [figures[metric] - reached[metric] for metric in LEVELS]
-        return found
+    def replicates(weights: Weights, found: Found) -> list[FloatArray]:
+        reached = [level.under(weights[0]) for level in levels]
+        return [found[key][metric] - of[metric] for key, of in zip(keys, reached, strict=True) for metric in LEVELS]
 
     return comparisons, replicates
 
@@ -135,7 +160,7 @@ def judges_against_levels(judged: JudgedAttempts) -> Group:
 def agreement_against_chance(judged: JudgedAttempts, panel: tuple[str, ...]) -> Group:
     """Cohen's kappa of each pair, their mean and Fleiss' kappa, against 0; nothing for fewer than two judges."""
     if len(panel) < 2:
-        return [], lambda _: []
+        return [], lambda *_: []
     figures = AgreementFigures.of(judged, panel)
     points = {key: value for key, value in figures.points().items() if key[0] in KAPPAS}
     comparisons = [
@@ -147,9 +172,9 @@ def agreement_against_chance(judged: JudgedAttempts, panel: tuple[str, ...]) -> 
         for key, value in points.items()
     ]  # fmt: skip
 
-    def replicates(weights: Weights) -> list[FloatArray]:
-        found = figures.replicates(weights[0])
-        return [found.get(key, np.full(len(weights[0]), np.nan)) for key in points]
+    def replicates(weights: Weights, _: Found) -> list[FloatArray]:
+        kappas = figures.replicates(weights[0])
+        return [kappas.get(key, np.full(len(weights[0]), np.nan)) for key in points]
 
     return comparisons, replicates
 
@@ -183,7 +208,7 @@ class _Levels:
     def no_constant_reason(self) -> str:
         return "no attempt of val has a label, so there is no constant forecast"
 
-    def under(self, weights: FloatArray | None) -> Replicates:
+    def under(self, weights: FloatArray | None) -> dict[str, FloatArray]:
         """Each level under cluster weights (R, clusters), shape (R,)."""
         rows = np.ones((1, len(self.n))) if weights is None else weights
         share = ratio(rows @ self.accepted, rows @ self.n)

@@ -12,6 +12,7 @@ import pandas as pd
 
 from judge_pipeline.cocreation.comparisons import (
     Comparison,
+    SharedFigures,
     agreement_against_chance,
     judge_pairs,
     judges_against_levels,
@@ -58,15 +59,17 @@ def judge_differences(
         PredictionError: the table fails ``check_predictions``, or a judge of ``panel`` has no row in it.
     """
     judged = JudgedAttempts.of(predictions)
+    shared = SharedFigures(judged)
     groups = (
-        judge_pairs(judged),
-        judges_against_levels(judged),
+        judge_pairs(shared),
+        judges_against_levels(shared),
         agreement_against_chance(judged, judged.panel(panel)),
     )
     comparisons = [comparison for group, _ in groups for comparison in group]
 
     def statistics(weights: Weights) -> dict[int, FloatArray]:
-        return dict(enumerate(values for _, replicates in groups for values in replicates(weights)))
+        found = shared.under(weights)
+        return dict(enumerate(values for _, replicates in groups for values in replicates(weights, found)))
 
     test, val = judged.splits["test"], judged.splits["val"]
     replicates = replicate(judged.resamples(n_resamples, seed), statistics, n_observations=max(len(test.y), len(val.y)))
