@@ -2,12 +2,13 @@
 
 Trajectories of 1 to 10 attempts share an ease that moves labels and judges' answers alike. Two worlds: one with the
 paper's short trajectories and an accept rate near 0.56, and one with long, closely knit trajectories and a rate near
-0.4. In each of 1,000 draws, from one fixed seed, three intervals are made of the AUC and the Brier score of a judge,
-of Cohen's kappa of two judges, and of the difference of their AUCs, which is 0:
+0.4. In each of 1,000 draws, from one fixed seed, four intervals are made of the AUC, the Brier score and the squared
+calibration gap of a judge, of Cohen's kappa of two judges, and of the difference of their AUCs, which is 0:
 
 - naive: the percentile bootstrap that draws attempts, as if they were independent;
 - percentile: the percentile bootstrap that draws trajectories;
-- ours: the same draws of trajectories, with expanded percentiles (``statistics.intervals``).
+- BCa: the same draws of trajectories, corrected for bias and acceleration (Efron 1987);
+- ours: the same draws of trajectories, with expanded percentiles (``statistics.intervals``), for the gap recentred.
 
 The truth is the figure in a million trajectories of the same world. The requirement: with 100 and more trajectories,
 ours holds the truth of AUC, Brier score and kappa in 93 to 97% of draws. The ratio is 2 percentage points over the
@@ -21,23 +22,27 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 from threadpoolctl import threadpool_limits
 
 from judge_pipeline.statistics.agreement import DecisionCounts, cohen_of_tables
 from judge_pipeline.statistics.bootstrap import ClusterResamples, Weights, replicate
+from judge_pipeline.statistics.calibration import squared_gap_debiased
 from judge_pipeline.statistics.discrimination import brier, roc_auc
-from judge_pipeline.statistics.intervals import bootstrap_interval
+from judge_pipeline.statistics.intervals import bootstrap_interval, recentred
 from judge_pipeline.statistics.score_counts import SortedScores
 
 SEED = 20261130
 N_TRAJECTORIES = (18, 50, 100, 200)
 ENOUGH = 100
-FIGURES = ("AUC", "Brier score", "kappa", "difference of AUCs")
+GAP = "squared gap"
+FIGURES = ("AUC", "Brier score", "kappa", "difference of AUCs", GAP)
 REQUIRED = ("AUC", "Brier score", "kappa")
-METHODS = ("naive", "percentile", "ours")
+METHODS = ("naive", "percentile", "BCa", "ours")
 ALLOWED = 0.02
 THRESHOLD = 0.65
 TRUTH_TRAJECTORIES = 1_000_000
@@ -83,7 +88,7 @@ def main() -> int:
     given = parser.parse_args()
     threadpool_limits(1)
     worst = 0.0
-    print("world  trajectories  figure              naive  percentile   ours   width")
+    print("world  trajectories  figure              naive  percentile    BCa   ours   width")
     for world in WORLDS:
         truth = _truth(world)
         for n in N_TRAJECTORIES:
@@ -104,8 +109,10 @@ def main() -> int:
 def _row(world: str, n: int, figure: str, shares: list[float], width: float, markdown: bool) -> str:
     percent = [f"{100 * share:.1f}" for share in shares]
     if markdown:
-        return f"| {world} | {n} | {figure} | {' | '.join(percent)} | {width:.2f} |"
-    return f"{world:6} {n:12}  {figure:18} {percent[0]:>6} {percent[1]:>11} {percent[2]:>6} {width:7.2f}"
+        return f"| {world} | {n} | {figure} | {' | '.join(percent)} | {width:.3f} |"
+    return (
+        f"{world:6} {n:12}  {figure:18} {percent[0]:>6} {percent[1]:>11} {percent[2]:>6} {percent[3]:>6} {width:7.3f}"
+    )
 
 
 def _draw(world: World, rng: np.random.Generator, n_trajectories: int) -> Draw:
@@ -123,8 +130,8 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def _replicates(draw: Draw, cluster: np.ndarray, plan: ClusterResamples | None) -> dict[str, np.ndarray]:
-    """The figures under each resample of ``plan``, or once on the draw as it is."""
+def _statistics(draw: Draw, cluster: np.ndarray) -> Callable[[Weights | None], dict[str, np.ndarray]]:
+    """The figures under weights of ``cluster``, or once on the draw as it is."""
     scores = [SortedScores(draw.y, draw.p[:, judge], cluster) for judge in (0, 1)]
     decisions = DecisionCounts(draw.p >= THRESHOLD, cluster)
 
@@ -133,9 +140,10 @@ def _replicates(draw: Draw, cluster: np.ndarray, plan: ClusterResamples | None) 
         counts = [judge.count(rows) for judge in scores]
         auc = [roc_auc(judge) for judge in counts]
         kappa = cohen_of_tables(decisions.pair_tables(rows))[:, 0]
-        return dict(zip(FIGURES, (auc[0], brier(counts[0]), kappa, auc[0] - auc[1]), strict=True))
+        gap = squared_gap_debiased(counts[0])
+        return dict(zip(FIGURES, (auc[0], brier(counts[0]), kappa, auc[0] - auc[1], gap), strict=True))
 
-    return statistics(None) if plan is None else replicate(plan, statistics, n_observations=len(draw.y))
+    return statistics
 
 
 def _truth(world: World) -> dict[str, float]:
@@ -143,7 +151,7 @@ def _truth(world: World) -> dict[str, float]:
     print(
         f"{world.name}: {len(draw.y) / TRUTH_TRAJECTORIES:.2f} attempts a trajectory, accept rate {draw.y.mean():.2f}"
     )
-    truth = {name: float(values[0]) for name, values in _replicates(draw, draw.trajectory, None).items()}
+    truth = {name: float(values[0]) for name, values in _statistics(draw, draw.trajectory)(None).items()}
     return truth | {"difference of AUCs": 0.0}
 
 
@@ -157,18 +165,24 @@ def _coverage(
     undefined = 0
     for number in range(draws):
         draw = _draw(world, rng, n_trajectories)
-        values = _replicates(draw, draw.trajectory, None)
-        by_trajectory = _replicates(draw, draw.trajectory, ClusterResamples((n_trajectories,), resamples, number))
+        statistics = _statistics(draw, draw.trajectory)
+        values, without_one = statistics(None), statistics((1 - np.eye(n_trajectories),))
+        plan = ClusterResamples((n_trajectories,), resamples, number)
+        by_trajectory = replicate(plan, statistics, n_observations=len(draw.y))
         singly = np.arange(len(draw.y))
-        by_attempt = _replicates(draw, singly, ClusterResamples((len(singly),), resamples, number))
+        plan = ClusterResamples((len(singly),), resamples, number)
+        by_attempt = replicate(plan, _statistics(draw, singly), n_observations=len(draw.y))
         for figure in FIGURES:
-            interval = bootstrap_interval(by_trajectory[figure], n_trajectories)
-            if interval.low is None or interval.high is None or np.isnan(values[figure][0]):
+            value, replicates = float(values[figure][0]), by_trajectory[figure]
+            moved = recentred(replicates, value) if figure == GAP else replicates
+            interval = bootstrap_interval(moved, n_trajectories)
+            if interval.low is None or interval.high is None or np.isnan(value):
                 undefined += 1
                 continue
             ends = {
                 "naive": np.nanquantile(by_attempt[figure], [0.025, 0.975]),
-                "percentile": np.nanquantile(by_trajectory[figure], [0.025, 0.975]),
+                "percentile": np.nanquantile(replicates, [0.025, 0.975]),
+                "BCa": _bca(replicates, value, without_one[figure]),
                 "ours": (interval.low, interval.high),
             }
             widths[figure].append(interval.high - interval.low)
@@ -176,6 +190,17 @@ def _coverage(
                 holds[figure, method].append(bool(low <= truth[figure] <= high))
     shares = {key: float(np.mean(values)) for key, values in holds.items()}
     return shares, {figure: float(np.mean(values)) for figure, values in widths.items()}, undefined
+
+
+def _bca(replicates: np.ndarray, value: float, without_one: np.ndarray) -> np.ndarray:
+    """Efron's interval; ``without_one`` holds the figure without each trajectory."""
+    defined, influence = replicates[~np.isnan(replicates)], np.nanmean(without_one) - without_one
+    below = (defined < value).mean() + (defined == value).mean() / 2
+    bias = ndtri(np.clip(below, 1 / len(defined), 1 - 1 / len(defined)))
+    spread = np.nansum(influence**2) ** 1.5
+    acceleration = np.nansum(influence**3) / (6 * spread) if spread > 0 else 0.0
+    z = bias + ndtri([0.025, 0.975])
+    return np.quantile(defined, ndtr(bias + z / (1 - acceleration * z)))
 
 
 if __name__ == "__main__":
