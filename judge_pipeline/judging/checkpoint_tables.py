@@ -43,7 +43,8 @@ CALLS = sa.Table(
     sa.Column("raw_text", sa.Text, comment="the content as returned"),
     sa.Column("error_class", sa.String(32)),
     sa.Column("error_text", sa.Text),
-    sa.Index("calls_by_request", "judge", "request_hash"),
+    # Covers what totals are made of: they are read without the texts beside them.
+    sa.Index("calls_totals", "judge", "request_hash", "call_id", "tokens_in", "tokens_out", "cost_usd", "latency_ms"),
     sa.Index("calls_by_attempt", "attempt_id"),
 )
 
@@ -57,6 +58,13 @@ REQUESTS = sa.Table(
     sa.Column("first_asked_at", sa.String(32), nullable=False, comment="UTC, ISO 8601"),
 )
 
+
+RENDERED = sa.Table(
+    "rendered",
+    METADATA,
+    sa.Column("block_key", sa.String(64), primary_key=True, comment="sha256 of the rows, and of all that renders them"),
+    sa.Column("content", sa.LargeBinary, nullable=False, comment="hashes of their requests, packed (render_memo)"),
+)
 
 PROVIDER_TURNS = sa.Table(
     "provider_turns",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Settings, prepare
@@ -12,9 +13,13 @@ from judge_pipeline.settings import BaselineJudge, RecordedJudge
 
 
 def current_hashes(
-    judge_name: str, settings: Settings, requests: pd.DataFrame, context: JudgingContext
+    judge_name: str,
+    settings: Settings,
+    requests: pd.DataFrame,
+    context: JudgingContext,
+    checkpoint: Checkpoint | None = None,
 ) -> dict[str, str]:
-    """attempt_id -> the ``request_hash`` that judging now would give it; nothing is asked, fitted or stored.
+    """attempt_id -> the ``request_hash`` that judging now would give it; nothing is asked or fitted.
 
     An attempt that would have no judgment (a recorded file without a row for it) is left out.
 
@@ -23,6 +28,7 @@ def current_hashes(
         settings: its settings.
         requests: table ``judge_requests`` of the contest, all of it.
         context: as for ``judge_requests``.
+        checkpoint: where hashes of what was rendered before are kept; without one, all is rendered.
 
     Raises:
         JudgingError: no hash can be had: a recorded file or a prompt template is missing or wrong.
@@ -39,4 +45,4 @@ def current_hashes(
         if context.training is None:
             raise JudgingError(f"judge {judge_name}: the baseline needs the labels of the train split")
         return baseline_hashes(settings, requests, scope, context.training, context.seed)
-    return dict(prepare(judge_name, settings, scope, context.prompts_dir).hash_of)
+    return dict(prepare(judge_name, settings, scope, context.prompts_dir, checkpoint).hash_of)

@@ -2,20 +2,99 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import StoredRequest
+from judge_pipeline.judging.checkpoint_rows import StoredRequest
+from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.ladder import Task
-from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash
+from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
+from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash, sha256
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from judge_pipeline.judging.checkpoint import Checkpoint
 
 Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
 AskedSettings = LitellmJudge | EmbeddedJudge
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How a row of ``judge_requests`` becomes a call.
+
+    Attributes:
+        template: the judge's prompt.
+        adapt: what is done to the row before it is rendered.
+        make_call: messages -> call.
+        n_repeats: how often the call is to be made.
+    """
+
+    template: PromptTemplate
+    adapt: Callable[[Row], Row]
+    make_call: Callable[[tuple[Message, ...]], Call]
+    n_repeats: int
+
+    @classmethod
+    def of(cls, settings: AskedSettings, prompts_dir: Path) -> Rendering:
+        """The judge's rendering. No provider's code is loaded.
+
+        Raises:
+            JudgingError: the prompt template is missing or wrong.
+        """
+        template = PromptTemplate.load(prompts_dir, settings.prompt)
+        if isinstance(settings, EmbeddedJudge):
+            from judge_pipeline.judging.backends.embedded_backend import embedded_call, shorten
+
+            return cls(template, lambda row: shorten(settings, row), lambda asked: embedded_call(settings, asked), 1)
+        from judge_pipeline.judging.backends.litellm_backend import litellm_call
+
+        return cls(template, lambda row: row, lambda asked: litellm_call(settings, asked), settings.repeats)
+
+    def call(self, row: Row) -> Call:
+        """The first repeat's call.
+
+        Raises:
+            JudgingError: the template cannot render the row.
+        """
+        return self.make_call(self.template.render(self.adapt(row)))
+
+    def hashes(self, row: Row) -> tuple[list[str], int]:
+        """The request hashes of all repeats, and the characters of the messages."""
+        call = self.call(row)
+        hashes = [request_hash(replace(call, repeat=index)) for index in range(self.n_repeats)]
+        return hashes, sum(len(message.content) for message in call.messages)
+
+    def identity(self, settings: AskedSettings, row: Row) -> str:
+        """All that decides on the hashes of a row beside the row itself, as text.
+
+        The settings alone would do, and so would a call without its messages; both stand in it, and the code, so that
+        a hash is never taken for another's where one of them has a gap.
+        """
+        frame = {name: value for name, value in self.call(row).components().items() if name != "messages"}
+        parts = {"template": self.template.sha256, "settings": settings.answer_settings(), "call": frame}
+        return canonical_json(parts | {"code": _CODE_SHA256})
+
+
+def _code_sha256() -> str:
+    folder = Path(__file__).resolve().parent
+    sources = [(str(file.relative_to(folder)), file.read_text("utf-8")) for file in sorted(folder.rglob("*.py"))]
+    return sha256(canonical_json([sources, sys.version, [version(name) for name in ("jinja2", "pandas", "pydantic")]]))
+
+
+_CODE_SHA256 = _code_sha256()
+"""Of this package's sources, and the versions of what renders besides. It is taken when they are loaded: a source that
+changes later is not what this process runs."""
 
 
 @dataclass(frozen=True)
@@ -24,26 +103,58 @@ class Prepared:
 
     Attributes:
         judge: its name.
-        template: its prompt.
-        make_call: messages -> call.
-        requests: attempt_id -> the request as a mapping, in the order of the table.
-        hash_of: attempt_id -> request hash of its first repeat, whose answer is the judgment.
-        further_of: attempt_id -> request hashes of its further repeats, in order; empty where it is asked once.
-        first_of: request hash -> the first attempt that has it (equal requests are asked once). First repeats come
-            before all second ones, and so on.
-        repeat_of: request hash -> index of the repeat, from 0.
-        prompt_chars: request hash -> characters of its rendered messages.
+        rendering: how its requests are rendered.
+        rows: the requests, in the order of the table.
+        attempt_ids: theirs.
+        hashes: for each repeat, the request hashes of the rows. The answer to the first repeat is the judgment.
+        chars: the characters of each row's rendered messages.
     """
 
     judge: str
-    template: PromptTemplate
-    make_call: Callable[[tuple[Message, ...]], Call]
-    requests: Mapping[str, Mapping[str, Any]]
-    hash_of: Mapping[str, str]
-    further_of: Mapping[str, Sequence[str]]
-    first_of: Mapping[str, str]
-    repeat_of: Mapping[str, int]
-    prompt_chars: Mapping[str, int]
+    rendering: Rendering
+    rows: Rows
+    attempt_ids: Sequence[str]
+    hashes: tuple[Sequence[str], ...]
+    chars: Sequence[int]
+
+    @cached_property
+    def hash_of(self) -> Mapping[str, str]:
+        """attempt_id -> request hash of its first repeat, in the order of the table."""
+        return dict(zip(self.attempt_ids, self.hashes[0], strict=True))
+
+    @cached_property
+    def further_of(self) -> Mapping[str, Sequence[str]]:
+        """attempt_id -> request hashes of its further repeats, in order; empty where it is asked once."""
+        further = zip(*self.hashes[1:], strict=True) if len(self.hashes) > 1 else [()] * len(self.attempt_ids)
+        return dict(zip(self.attempt_ids, further, strict=True))
+
+    @cached_property
+    def first_of(self) -> Mapping[str, str]:
+        """Request hash -> the first attempt that has it (equal requests are asked once).
+
+        First repeats come before all second ones, and so on.
+        """
+        first: dict[str, str] = {}
+        for hashes in self.hashes:
+            for hash_, attempt_id in zip(hashes, self.attempt_ids, strict=True):
+                first.setdefault(hash_, attempt_id)
+        return first
+
+    @cached_property
+    def repeat_of(self) -> Mapping[str, int]:
+        """Request hash -> index of the repeat, from 0."""
+        return {hash_: index for index, hashes in enumerate(self.hashes) for hash_ in hashes}
+
+    @cached_property
+    def prompt_chars(self) -> Mapping[str, int]:
+        """Request hash -> characters of its rendered messages."""
+        return {h: n for hashes in self.hashes for h, n in zip(hashes, self.chars, strict=True)}
+
+    def first_places(self) -> NDArray[np.int64]:
+        """For each row the place of the first one with the same request: its own unless requests are equal."""
+        first: dict[str, int] = {}
+        places = [first.setdefault(hash_, place) for place, hash_ in enumerate(self.hashes[0])]
+        return np.array(places, dtype="int64")
 
     def hashes_of(self, attempt_ids: Collection[str] | None) -> list[str]:
         """The request hashes of these attempts (of all where None), each once, first repeats first."""
@@ -57,58 +168,40 @@ class Prepared:
         attempt_id = self.first_of[hash_]
         return Task(attempt_id, hash_, lambda: self._build(attempt_id, hash_))
 
+    @cached_property
+    def _place_of(self) -> Mapping[str, int]:
+        return {attempt_id: place for place, attempt_id in enumerate(self.attempt_ids)}
+
     def _build(self, attempt_id: str, hash_: str) -> tuple[Call, StoredRequest]:
-        call = replace(self.make_call(self.template.render(self.requests[attempt_id])), repeat=self.repeat_of[hash_])
-        stored = StoredRequest(hash_, self.template.name, self.template.sha256, canonical_json(call.components()))
-        return call, stored
+        call = replace(self.rendering.call(self.rows[self._place_of[attempt_id]]), repeat=self.repeat_of[hash_])
+        components = canonical_json(call.components())
+        if sha256(components) != hash_:
+            raise JudgingError(
+                f"the request for attempt {attempt_id} is not the one that was looked up ({hash_}): delete the rows of "
+                "the checkpoint's table rendered, which is a memo, and run again"
+            )
+        return call, StoredRequest(hash_, self.rendering.template.name, self.rendering.template.sha256, components)
 
 
-def prepare(judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path) -> Prepared:
+def prepare(
+    judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path, checkpoint: Checkpoint | None = None
+) -> Prepared:
     """Render and hash every request in scope. No provider's code is loaded.
 
+    Args:
+        judge: the judge's name.
+        settings: its settings.
+        scope: rows of table ``judge_requests``.
+        prompts_dir: where prompt templates lie.
+        checkpoint: where hashes of what was rendered before are kept; without one, all is rendered.
+
     Raises:
-        JudgingError: the prompt template is missing or wrong.
+        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
     """
-    template = PromptTemplate.load(prompts_dir, settings.prompt)
-    if isinstance(settings, EmbeddedJudge):
-        from judge_pipeline.judging.backends.embedded_backend import embedded_call as make
-        from judge_pipeline.judging.backends.embedded_backend import shorten
-
-        requests = [shorten(settings, row) for row in _mappings(scope)]
-        make_call: Callable[[tuple[Message, ...]], Call] = lambda messages: make(settings, messages)  # noqa: E731
+    rendering, rows = Rendering.of(settings, prompts_dir), Rows(scope)
+    if checkpoint is None or not len(rows):
+        made = render_all(rows, rendering.n_repeats, rendering.hashes)
     else:
-        from judge_pipeline.judging.backends.litellm_backend import litellm_call
-
-        requests = _mappings(scope)
-        make_call = lambda messages: litellm_call(settings, messages)  # noqa: E731
-    repeats = settings.repeats if isinstance(settings, LitellmJudge) else 1
-    hashes_of: dict[str, list[str]] = {}
-    prompt_chars: dict[str, int] = {}
-    for row in requests:
-        messages = template.render(row)
-        call = make_call(messages)
-        hashes = [request_hash(replace(call, repeat=index)) for index in range(repeats)]
-        hashes_of[row["attempt_id"]] = hashes
-        prompt_chars |= dict.fromkeys(hashes, sum(len(message.content) for message in messages))
-    first_of: dict[str, str] = {}
-    repeat_of: dict[str, int] = {}
-    for index in range(repeats):
-        for attempt_id, hashes in hashes_of.items():
-            first_of.setdefault(hashes[index], attempt_id)
-            repeat_of[hashes[index]] = index
-    return Prepared(
-        judge,
-        template,
-        make_call,
-        {row["attempt_id"]: row for row in requests},
-        {attempt_id: hashes[0] for attempt_id, hashes in hashes_of.items()},
-        {attempt_id: hashes[1:] for attempt_id, hashes in hashes_of.items()},
-        first_of,
-        repeat_of,
-        prompt_chars,
-    )
-
-
-def _mappings(scope: pd.DataFrame) -> list[dict[str, Any]]:
-    rows = scope.astype("object").where(scope.notna(), None).to_dict("records")
-    return [{str(key): value for key, value in row.items()} for row in rows]
+        identity = rendering.identity(settings, rows[0])
+        made = rendered(rows, rendering.n_repeats, rendering.hashes, identity, checkpoint)
+    return Prepared(judge, rendering, rows, rows.columns["attempt_id"], made.hashes, made.prompt_chars)

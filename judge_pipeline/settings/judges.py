@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -27,6 +27,12 @@ class Scope(SettingsModel):
 
 
 class _Judge(SettingsModel):
+    _beside_the_answers: ClassVar[frozenset[str]] = frozenset(
+        {"description", "systems", "enabled", "scope", "in_panel", "api_key_env", "provider", "limits", "price"}
+        | {"repair_max_output_tokens", "batch"}
+    )
+    """Settings that decide whether, when and at what price an answer comes, or for which attempts; not what it is."""
+
     description: str = Field(default="", description="What this judge is, for people")
     systems: tuple[System, ...] = Field(default=("cocreation",), description="Systems that it serves")
     enabled: bool = Field(default=True, description="Whether a run without --judges includes it")
@@ -38,6 +44,10 @@ class _Judge(SettingsModel):
     def missing_key(self, environment: Mapping[str, str]) -> str | None:
         """The environment variable that must be set before this judge can be asked; None if none is missing."""
         return None
+
+    def answer_settings(self) -> dict[str, Any]:
+        """The settings that can change an answer, as JSON values: all but those that are known not to."""
+        return self.model_dump(mode="json", exclude=set(self._beside_the_answers))
 
 
 class Price(SettingsModel):
