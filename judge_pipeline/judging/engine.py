@@ -12,7 +12,6 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,23 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress
 from judge_pipeline.judging.backends.base import AskedBackend
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment
+from judge_pipeline.judging.batch_store import BatchRow, BatchStore
+from judge_pipeline.judging.batches import Advanced, BatchManner, advance, in_batches_or_answered, uses_batches
+from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import Budget, ContestSpending, RunSpending
+from judge_pipeline.judging.outputs import outputs_table, total
 from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.shared_window import SharedWindow, window_of
+from judge_pipeline.judging.stored_rows import read_calls, read_judgments
 from judge_pipeline.judging.verification import in_scope
-from judge_pipeline.settings import BaselineJudge, Ceilings, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
+from judge_pipeline.settings import BaselineJudge, Batch, Ceilings, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
@@ -60,6 +63,8 @@ class JudgingContext:
         providers: how often each provider may be asked.
         limit: ask for a stratified pilot of so many attempts only; None for all in scope.
         planned: called once with what will be asked, and its estimated price, before anything is.
+        contest: the contest's name, under which its batches are kept.
+        only_collect: of a judge that is asked in batches, collect and go on with what is in batches; ask nothing else.
     """
 
     environment: Mapping[str, str]
@@ -74,6 +79,8 @@ class JudgingContext:
     providers: Mapping[str, Rates] = field(default_factory=dict)
     limit: int | None = None
     planned: Callable[[Plan], None] | None = None
+    contest: str = ""
+    only_collect: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,8 +101,12 @@ class JudgingResult:
         seconds: sum of the latencies of all tries over all runs.
         notes: what a person should know besides: rows passed over, parameters that the model does not take.
         plan: what was to be asked, and its estimated price, before anything was; None where no model is asked.
-        pilot: the attempts that a limit left to be asked; None where there was no limit. Judgments that were stored
-            before are in ``outputs`` beside the pilot's, and ``failures`` are the pilot's.
+        pilot: the attempts that a limit left to be asked (or, where the run only collects, those that were in batches
+            or are answered); None where they are all. Judgments that were stored before are in ``outputs`` beside the
+            pilot's, and ``failures`` are the pilot's.
+        waiting: the open batches at the provider that hold requests of the judge's scope.
+        n_waiting: requests in them; none of them is in ``failures``.
+        n_submitted: of those, requests that this run has submitted.
     """
 
     judge: str
@@ -112,6 +123,9 @@ class JudgingResult:
     notes: tuple[str, ...] = ()
     plan: Plan | None = None
     pilot: frozenset[str] | None = None
+    waiting: tuple[BatchRow, ...] = ()
+    n_waiting: int = 0
+    n_submitted: int = 0
 
 
 def judge_requests(
@@ -193,48 +207,90 @@ def _asked(
     judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext,
     of_contest: frozenset[str],
 ) -> JudgingResult:  # fmt: skip
-    prepared = prepare(judge, settings, scope, context.prompts_dir)
-    before = checkpoint.answered(judge, prepared.first_of)
+    prepared = prepare(judge, settings, scope, context.prompts_dir, checkpoint)
+    judgments = read_judgments(checkpoint, judge, prepared.slots)
     chosen = None if context.limit is None else pilot(scope, context.limit, context.seed)
-    to_ask = [hash_ for hash_ in prepared.hashes_of(chosen) if hash_ not in before]
-    planned = plan_prepared(judge, settings, prepared, before, to_ask, checkpoint)
+    store = BatchStore(checkpoint)
+    batched = isinstance(settings, LitellmJudge) and uses_batches(judge, settings, store)
+    if batched and context.only_collect:
+        chosen = in_batches_or_answered(judge, prepared, set(map(prepared.hash_at, judgments.slots)), store)
+    to_ask = prepared.unanswered(judgments.slots, chosen)
+    waiting = store.waiting(judge, to_ask) if batched else {}
+    planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting)
     if context.planned is not None:
         context.planned(planned)
     missing_key = settings.missing_key(context.environment) if to_ask else None
     notes: tuple[str, ...] = ()
+    failed: dict[str, Failed] = {}
+    batches = Advanced(direct=[prepared.task(hash_) for hash_ in to_ask])
     if missing_key:
         words = f"set {missing_key} to the provider's key: judge {judge} cannot be asked without it"
         failed = dict.fromkeys(to_ask, Failed(Failure("authentication", words), 0))
-    elif to_ask:
+        batches = Advanced()
+    elif isinstance(settings, LitellmJudge) and batched:
+        batches = _advanced(judge, settings, prepared, to_ask, checkpoint, context, of_contest)
+        failed, notes = batches.failed, tuple(batches.notes)
+    if batches.direct:
         run_id = uuid.uuid4().hex
         budget = _budget(judge, settings, run_id, checkpoint, context, of_contest)
         backend, notes_of = _backend(settings, context)
-        failed = _ask(
-            judge, settings, [prepared.task(hash_) for hash_ in to_ask], backend, checkpoint, context, run_id, budget
-        )
-        notes = notes_of()
-    else:
-        failed = {}
+        failed = failed | _ask(judge, settings, batches.direct, backend, checkpoint, context, run_id, budget)
+        notes += notes_of()
     notes += _unanswered_repeats(prepared, failed)
-    answers = before | checkpoint.answered(judge, (hash_ for hash_ in to_ask if hash_ not in failed))
-    spent = checkpoint.spent(judge, prepared.first_of)
-    total = reduce(lambda a, b: a + b, spent.values(), Spent())
+    now = {hash_: prepared.slots[hash_] for hash_ in to_ask if hash_ not in failed}
+    judgments += read_judgments(checkpoint, judge, now)
+    calls = read_calls(checkpoint, judge, prepared.slots)
+    spent = total(calls)
     return JudgingResult(
         judge,
-        _outputs(_answered_rows(prepared, answers, spent)),
-        _failures([(a, failed[h]) for a, h in prepared.hash_of.items() if h in failed]),
+        outputs_table(prepared, judgments, calls),
+        _failures([(a, failed[h]) for a, h in prepared.hash_of.items() if h in failed] if failed else []),
         n_in_scope=len(scope),
-        n_from_checkpoint=sum(hash_ in before for hash_ in prepared.hash_of.values()),
-        n_asked=len(to_ask) - sum(f.n_tries == 0 for f in failed.values()),
-        n_calls=total.n_calls,
-        tokens_in=total.tokens_in,
-        tokens_out=total.tokens_out,
-        cost_usd=total.cost_usd,
-        seconds=total.seconds,
+        n_from_checkpoint=planned.n_stored,
+        n_asked=batches.n_submitted + sum(_was_asked(task, failed) for task in batches.direct),
+        n_calls=spent.n_calls,
+        tokens_in=spent.tokens_in,
+        tokens_out=spent.tokens_out,
+        cost_usd=spent.cost_usd,
+        seconds=spent.seconds,
         notes=notes,
         plan=planned,
         pilot=chosen,
+        waiting=batches.open_batches,
+        n_waiting=len(batches.waiting),
+        n_submitted=batches.n_submitted,
     )
+
+
+def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:
+    return task.request_hash not in failed or failed[task.request_hash].n_tries > len(task.earlier)
+
+
+def _advanced(
+    judge: str, settings: LitellmJudge, prepared: Prepared, to_ask: Sequence[str], checkpoint: Checkpoint,
+    context: JudgingContext, of_contest: frozenset[str],
+) -> Advanced:  # fmt: skip
+    """How far the judge's batches are after they were brought forward."""
+    from judge_pipeline.judging.backends.direct_backend import DirectBackend
+    from judge_pipeline.judging.backends.litellm_backend import LitellmBackend
+    from judge_pipeline.judging.backends.litellm_batches import BatchApi
+
+    store = BatchStore(checkpoint)
+    if not to_ask and not store.batches(judge=judge, only_open=True):
+        return Advanced()
+    run_id = uuid.uuid4().hex
+    budget = _budget(judge, settings, run_id, checkpoint, context, of_contest, settings.batch)
+    backend = DirectBackend if settings.transport == "direct" else LitellmBackend
+    how = BatchManner(
+        context.contest,
+        settings,
+        BatchApi.of(settings, context.environment),
+        backend.of(settings, context.environment),
+        price_of(settings),
+        _manner(judge, settings, checkpoint, context, run_id, budget),
+        context.only_collect,
+    )
+    return advance(how, store, to_ask, prepared.task)
 
 
 def _backend(settings: AskedSettings, context: JudgingContext) -> tuple[AskedBackend, Callable[[], tuple[str, ...]]]:
@@ -274,7 +330,7 @@ def _window(
 
 def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tuple[str, ...]:
     """Further repeats do not decide on the table (eq. 9 counts judgments), but what is missing of them is said."""
-    missing = [failed[hash_] for hash_ in failed if prepared.repeat_of[hash_] > 0]
+    missing = [failed[hash_] for hash_ in failed if prepared.slots[hash_] >= len(prepared.attempt_ids)]
     if not missing:
         return ()
     first = missing[0].failure
@@ -286,18 +342,24 @@ def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tup
 
 def _budget(
     judge: str, settings: AskedSettings, run_id: str, checkpoint: Checkpoint, context: JudgingContext,
-    of_contest: frozenset[str],
+    of_contest: frozenset[str], batch: Batch | None = None,
 ) -> Budget | None:  # fmt: skip
-    """What sets money aside; None where there is no ceiling, or the model costs nothing."""
-    if isinstance(settings, EmbeddedJudge) or not context.ceilings.is_set():
+    """What sets money aside, for calls or for a batch; None where there is no ceiling, or the model costs nothing.
+
+    A batch whose model has a price has a budget without a ceiling, too: what is set aside for it is shown.
+    """
+    if isinstance(settings, EmbeddedJudge):
         return None
     price = price_of(settings)
+    if not context.ceilings.is_set() and (batch is None or price is None):
+        return None
     if price is None:
         raise JudgingError(
             f"judge {judge}: {settings.model} has no known price, and judges.yaml sets a ceiling (ceiling_usd): give "
             "the judge a price (both figures 0 for a server of your own), or take the ceiling away"
         )
-    contest = ContestSpending(checkpoint, of_contest, judge)
+    price = price.less(batch.discount) if batch is not None else price
+    contest = ContestSpending(checkpoint, of_contest, judge, contest=context.contest)
     return Budget(context.ceilings, price, context.spending, contest, run_id, checkpoint.longest_answer(judge))
 
 
@@ -305,18 +367,7 @@ def _ask(
     judge: str, settings: AskedSettings, tasks: Sequence[Task], backend: AskedBackend, checkpoint: Checkpoint,
     context: JudgingContext, run_id: str, budget: Budget | None,
 ) -> dict[str, Failed]:  # fmt: skip
-    manner = Manner(
-        judge=judge,
-        run_id=run_id,
-        answer_model=Judgment,
-        limits=settings.limits,
-        repair_max_output_tokens=settings.repair_max_output_tokens if isinstance(settings, LitellmJudge) else None,
-        timing=context.timing,
-        rng=random.Random(f"{context.seed}:{judge}"),
-        scrubber=Scrubber(context.environment, settings.api_key_env if isinstance(settings, LitellmJudge) else None),
-        budget=budget,
-        pace=_pace(settings, checkpoint, context),
-    )
+    manner = _manner(judge, settings, checkpoint, context, run_id, budget)
 
     def show(progress: Progress) -> None:
         if context.progress is not None:
@@ -329,27 +380,22 @@ def _ask(
     return run_interruptibly(ask, show)
 
 
-def _answered_rows(
-    prepared: Prepared, answers: Mapping[str, StoredJudgment], spent: Mapping[str, Spent]
-) -> list[dict[str, Any]]:
-    """A row for each answered attempt. Where attempts share a request, the first carries what it took.
-
-    Tries and latency are those of the judgment, tokens and money those of all repeats.
-    """
-    rows = []
-    for attempt_id, hash_ in prepared.hash_of.items():
-        if hash_ not in answers:
-            continue
-        stored = answers[hash_]
-        values = {**stored.answer, "request_hash": hash_, "model": stored.model, "repair": stored.repair}
-        if prepared.first_of[hash_] == attempt_id:
-            took = sum((spent.get(h, Spent()) for h in (hash_, *prepared.further_of[attempt_id])), Spent())
-            values |= {
-                "n_tries": spent.get(hash_, Spent()).n_calls, "latency_ms": stored.latency_ms,
-                "tokens_in": took.tokens_in, "tokens_out": took.tokens_out, "cost_usd": took.cost_usd,
-            }  # fmt: skip
-        rows.append(_row(prepared.judge, attempt_id, values))
-    return rows
+def _manner(
+    judge: str, settings: AskedSettings, checkpoint: Checkpoint, context: JudgingContext, run_id: str,
+    budget: Budget | None,
+) -> Manner:  # fmt: skip
+    return Manner(
+        judge=judge,
+        run_id=run_id,
+        answer_model=Judgment,
+        limits=settings.limits,
+        repair_max_output_tokens=settings.repair_max_output_tokens if isinstance(settings, LitellmJudge) else None,
+        timing=context.timing,
+        rng=random.Random(f"{context.seed}:{judge}"),
+        scrubber=Scrubber(context.environment, settings.api_key_env if isinstance(settings, LitellmJudge) else None),
+        budget=budget,
+        pace=_pace(settings, checkpoint, context),
+    )
 
 
 def _row(judge: str, attempt_id: str, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment
+from judge_pipeline.judging.batch_store import BatchStore
+from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
+from judge_pipeline.judging.stored_rows import Judgments, read_calls, read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
 
@@ -33,6 +36,7 @@ class Plan:
         tokens_out: estimated answer tokens.
         cost_usd: estimated US dollars; None where the model has no known price.
         basis: what the estimate rests on, in words.
+        n_waiting: requests that wait in a batch at the provider; they are not asked again.
     """
 
     judge: str
@@ -43,6 +47,7 @@ class Plan:
     tokens_out: int
     cost_usd: float | None
     basis: str
+    n_waiting: int = 0
 
 
 def plan(
@@ -63,49 +68,63 @@ def plan(
     scope = in_scope(requests, settings.scope)
     if isinstance(settings, (RecordedJudge, BaselineJudge)):
         return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, "no model is asked")
-    prepared = prepare(judge_name, settings, scope, prompts_dir)
-    stored = checkpoint.answered(judge_name, prepared.first_of)
-    hashes = prepared.hashes_of(None if limit is None else pilot(scope, limit, seed))
-    to_ask = [hash_ for hash_ in hashes if hash_ not in stored]
-    return plan_prepared(judge_name, settings, prepared, stored, to_ask, checkpoint)
+    prepared = prepare(judge_name, settings, scope, prompts_dir, checkpoint)
+    stored = read_judgments(checkpoint, judge_name, prepared.slots)
+    to_ask = prepared.unanswered(stored.slots, None if limit is None else pilot(scope, limit, seed))
+    waiting = BatchStore(checkpoint).waiting(judge_name, to_ask)
+    return plan_prepared(judge_name, settings, prepared, stored, to_ask, checkpoint, waiting)
 
 
 def plan_prepared(
     judge_name: str,
     settings: AskedSettings,
     prepared: Prepared,
-    stored: Mapping[str, StoredJudgment],
+    stored: Judgments,
     to_ask: Sequence[str],
     checkpoint: Checkpoint,
+    waiting: Collection[str] = (),
 ) -> Plan:
-    """The same, of requests that are rendered already and whose stored judgments are known."""
-    tokens_in = sum(round(prepared.prompt_chars[hash_] / CHARS_PER_TOKEN) for hash_ in to_ask)
-    each, whence = _tokens_out_each(judge_name, stored if to_ask else {}, checkpoint)
+    """The same, of requests that are rendered already, and where it is known which are answered (``stored``)."""
+    to_ask = [hash_ for hash_ in to_ask if hash_ not in waiting]
+    slots = np.array([prepared.slots[hash_] for hash_ in to_ask], dtype="int64")
+    tokens_in = int(np.round(prepared.chars_at(slots) / CHARS_PER_TOKEN).sum())
+    each, whence = _tokens_out_each(judge_name, prepared, stored, checkpoint) if to_ask else (0.0, "nothing to ask")
     tokens_out = 3 * len(to_ask) if isinstance(settings, EmbeddedJudge) else round(each * len(to_ask))
     return Plan(
         judge_name,
-        len(prepared.hash_of),
-        sum(hash_ in stored for hash_ in prepared.hash_of.values()),
+        len(prepared.attempt_ids),
+        int(np.isin(prepared.first_slots(), stored.slots).sum()),
         len(to_ask),
         tokens_in,
         tokens_out,
         _cost(settings, tokens_in, tokens_out) if to_ask else 0.0,
-        f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}",
+        f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}{_discount_in_words(settings)}",
+        len(waiting),
     )
 
 
-def _tokens_out_each(judge: str, stored: Mapping[str, Any], checkpoint: Checkpoint) -> tuple[float, str]:
-    spent = checkpoint.spent(judge, stored)
-    known = [each.tokens_out for each in spent.values() if each.tokens_out is not None]
-    if not known:
+def _discount_in_words(settings: AskedSettings) -> str:
+    batch = settings.batch if isinstance(settings, LitellmJudge) else None
+    return "" if batch is None else f", {batch.discount:.0%} off for a batch"
+
+
+def _tokens_out_each(judge: str, prepared: Prepared, stored: Judgments, checkpoint: Checkpoint) -> tuple[float, str]:
+    answered = stored.slots.tolist()
+    calls = read_calls(checkpoint, judge, dict(zip(map(prepared.hash_at, answered), answered, strict=True)))
+    known = ~np.isnan(calls.tokens_out)
+    if not known.any():
         return TOKENS_OUT_GUESS, f"{TOKENS_OUT_GUESS} tokens an answer (a guess; thinking can take many times more)"
-    return sum(known) / len(known), f"{sum(known) / len(known):.0f} tokens an answer, as in {len(known)} stored ones"
+    n = len(np.unique(calls.slots[known]))
+    each = float(calls.tokens_out[known].sum()) / n
+    return each, f"{each:.0f} tokens an answer, as in {n} stored ones"
 
 
 def _cost(settings: LitellmJudge | EmbeddedJudge, tokens_in: int, tokens_out: int) -> float | None:
     if isinstance(settings, EmbeddedJudge):
         return 0.0
     price = price_of(settings)
+    if price is not None and settings.batch is not None:
+        price = price.less(settings.batch.discount)
     return None if price is None else price.cost_usd(tokens_in, tokens_out)
 
 
