@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +15,15 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.checkpoint_rows import Spent
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Prepared
-from judge_pipeline.judging.stored_rows import CallRowShort, JudgmentRow
+from judge_pipeline.judging.stored_rows import Calls, Judgments
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from numpy.typing import NDArray
 
 
-def outputs_table(prepared: Prepared, judgments: Sequence[JudgmentRow], calls: Sequence[CallRowShort]) -> pd.DataFrame:
+def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.DataFrame:
     """Table JUDGE_OUTPUTS: a row for each attempt whose first repeat is answered, in the order of the requests.
 
     Tries and latency are those of the judgment, tokens and money those of all repeats. Where attempts share a request,
@@ -30,56 +31,54 @@ def outputs_table(prepared: Prepared, judgments: Sequence[JudgmentRow], calls: S
 
     Args:
         prepared: the judge's requests.
-        judgments: stored answers to them; others are passed over.
-        calls: all calls for them, by hash.
+        judgments: stored answers to them.
+        calls: all calls for them.
 
     Raises:
         JudgingError: a stored answer is damaged.
     """
-    place_of = {row[0]: place for place, row in enumerate(judgments)}
-    hashes = prepared.hashes[0]
-    answered = [place for place, hash_ in enumerate(hashes) if hash_ in place_of]
-    if not answered:
+    place_of = np.full(len(prepared.hashes) * len(prepared.attempt_ids), -1)
+    place_of[judgments.slots] = np.arange(len(judgments.slots))
+    slot_of = prepared.slots_of_rows()[0]
+    attempts = np.flatnonzero(place_of[slot_of] >= 0)
+    if not len(attempts):
         return JUDGE_OUTPUTS.empty()
-    rows = [judgments[place_of[hashes[place]]] for place in answered]
-    request_hash, answers, repair, model, latency_ms = zip(*rows, strict=True)
+    places = place_of[slot_of[attempts]]
+    is_first = slot_of[attempts] == attempts
     n_tries, took = _taken(prepared, calls)
-    attempts = np.array(answered)
-    is_first = prepared.first_places()[attempts] == attempts
-    columns = parsed_answers(request_hash, answers) | {
-        "attempt_id": [prepared.attempt_ids[place] for place in answered],
+    answers = parsed_answers(judgments, prepared).take(places)
+    columns = {
+        **{name: _as_pandas(answers.column(name)) for name in answers.column_names},
+        "attempt_id": _taken_from(prepared.attempt_ids, attempts),
         "judge": prepared.judge,
-        "request_hash": request_hash,
-        "model": model,
-        "repair": repair,
+        "request_hash": _taken_from(prepared.hashes[0], attempts),
+        "model": _taken_from(judgments.models, places),
+        "repair": _taken_from(judgments.repairs, places),
         "n_tries": np.where(is_first, n_tries[attempts], 0),
-        "latency_ms": np.where(is_first, np.array(latency_ms, dtype="float64"), np.nan),
+        "latency_ms": np.where(is_first, judgments.latency_ms[places], np.nan),
         **{name: np.where(is_first, values[attempts], np.nan) for name, values in took.items()},
         "error": None,
     }
     return JUDGE_OUTPUTS.conform(pd.DataFrame(columns, columns=JUDGE_OUTPUTS.column_names))
 
 
-def total(calls: Sequence[CallRowShort]) -> Spent:
-    """What the calls took in all; the same in whatever order they come, and over however many runs they were made."""
-    if not calls:
-        return Spent()
-    _, tokens_in, tokens_out, cost_usd, latency_ms = zip(*calls, strict=True)
-    known = [each for each in cost_usd if each is not None]
+def total(calls: Calls) -> Spent:
+    """What the calls took in all: the same in whatever order they come, over however many runs they were made."""
+    tokens_in, tokens_out, cost = (_known(each) for each in (calls.tokens_in, calls.tokens_out, calls.cost_usd))
     return Spent(
-        len(calls), _sum(tokens_in), _sum(tokens_out), fsum(known) if known else None, fsum(latency_ms) / 1000.0
+        len(calls.slots),
+        int(tokens_in.sum()) if len(tokens_in) else None,
+        int(tokens_out.sum()) if len(tokens_out) else None,
+        fsum(cost.tolist()) if len(cost) else None,
+        fsum(calls.latency_ms.tolist()) / 1000.0,
     )
 
 
-def parsed_answers(request_hashes: Sequence[str], answers: Sequence[str]) -> dict[str, Any]:
-    """The fields of stored answers, each as a column.
-
-    Args:
-        request_hashes: to name a damaged one.
-        answers: as many JSON texts; at least one.
+def parsed_answers(judgments: Judgments, prepared: Prepared) -> pa.Table:
+    """The fields of stored answers as columns, in the order of the judgments, of which there is at least one.
 
     Raises:
-        JudgingError: a text is no answer.
+        JudgingError: one of them is no answer.
     """
     import pyarrow as pa
     from pyarrow import json as arrow_json
@@ -88,54 +87,55 @@ def parsed_answers(request_hashes: Sequence[str], answers: Sequence[str]) -> dic
     schema = pa.schema([(name, kinds.field(name).type) for name in Judgment.model_fields])
     options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     try:
-        table = arrow_json.read_json(io.BytesIO("\n".join(answers).encode()), parse_options=options)
-        if len(table) != len(answers):
-            raise pa.ArrowInvalid(f"{len(table)} answers in {len(answers)} texts")
+        table = arrow_json.read_json(io.BytesIO("\n".join(judgments.answers).encode()), parse_options=options)
+        if len(table) != len(judgments.answers):
+            raise pa.ArrowInvalid(f"{len(table)} answers in {len(judgments.answers)} texts")
     except pa.ArrowInvalid as error:
-        raise _damaged(request_hashes, answers, error) from None
-    return {name: table.column(name).to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get) for name in schema.names}
+        raise _damaged(judgments, prepared, error) from None
+    return table
 
 
-def _damaged(request_hashes: Sequence[str], answers: Sequence[str], error: Exception) -> JudgingError:
-    for hash_, answer in zip(request_hashes, answers, strict=True):
+def _damaged(judgments: Judgments, prepared: Prepared, error: Exception) -> JudgingError:
+    where = "an answer"
+    for slot, answer in zip(judgments.slots, judgments.answers, strict=True):
         try:
             Judgment.model_validate(json.loads(answer))
         except ValueError as found:
-            error, where = found, f"the answer to request {hash_}"
+            error, where = found, f"the answer to request {prepared.hash_at(slot)}"
             break
-    else:
-        where = "an answer"
     return JudgingError(
         f"the checkpoint is damaged: {where} cannot be read ({' '.join(str(error).split())}). Restore it from a "
         "backup, or delete its row of table judgments to ask again"
     )
 
 
-def _sum(values: Iterable[int | None]) -> int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
+def _as_pandas(column: pa.ChunkedArray) -> Any:
+    """With whole numbers as such, also where some are missing."""
+    import pyarrow as pa
+
+    return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
 
 
-def _taken(
-    prepared: Prepared, calls: Sequence[CallRowShort]
-) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return values[~np.isnan(values)]
+
+
+def _taken_from(values: Sequence[Any], places: NDArray[np.int64]) -> NDArray[np.object_]:
+    column = np.empty(len(values), dtype="object")
+    column[:] = values
+    return column if len(places) == len(values) and bool((places == np.arange(len(values))).all()) else column[places]
+
+
+def _taken(prepared: Prepared, calls: Calls) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
     """Tries of each attempt's first repeat; tokens and money of all its repeats, NaN where unknown."""
-    n, n_repeats = len(prepared.attempt_ids), len(prepared.hashes)
-    code_of: dict[str, int] = {}
-    for repeat, hashes in enumerate(prepared.hashes):
-        for place, hash_ in enumerate(hashes):
-            code_of.setdefault(hash_, repeat * n + place)
-    columns: Any = zip(*calls, strict=True) if calls else [[]] * 5
-    request_hash, tokens_in, tokens_out, cost_usd, _ = columns
-    codes = np.array([code_of[hash_] for hash_ in request_hash], dtype="int64")
-    shape = (n_repeats, n)
+    shape = (len(prepared.hashes), len(prepared.attempt_ids))
+    n_slots = shape[0] * shape[1]
 
-    def sums(values: Any) -> NDArray[np.float64]:
-        numbers = np.array(values, dtype="float64")
-        known = ~np.isnan(numbers)
-        added = np.bincount(codes[known], numbers[known], n_repeats * n).reshape(shape).sum(axis=0)
-        n_known = np.bincount(codes[known], minlength=n_repeats * n).reshape(shape).sum(axis=0)
+    def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        known = ~np.isnan(values)
+        added = np.bincount(calls.slots[known], values[known], n_slots).reshape(shape).sum(axis=0)
+        n_known = np.bincount(calls.slots[known], minlength=n_slots).reshape(shape).sum(axis=0)
         return np.where(n_known > 0, added, np.nan)
 
-    n_tries = np.bincount(codes, minlength=n_repeats * n)[:n]
-    return n_tries, {"tokens_in": sums(tokens_in), "tokens_out": sums(tokens_out), "cost_usd": sums(cost_usd)}
+    n_tries = np.bincount(calls.slots, minlength=n_slots)[: shape[1]]
+    return n_tries, {name: sums(getattr(calls, name)) for name in ("tokens_in", "tokens_out", "cost_usd")}

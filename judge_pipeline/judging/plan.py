@@ -93,7 +93,7 @@ def plan_prepared(
     return Plan(
         judge_name,
         len(prepared.attempt_ids),
-        int(np.isin(prepared.first_slots(), stored.slots).sum()),
+        int(np.isin(prepared.slots_of_rows()[0], stored.slots).sum()),
         len(to_ask),
         tokens_in,
         tokens_out,

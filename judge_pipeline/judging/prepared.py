@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -129,56 +130,59 @@ class Prepared:
         return dict(zip(self.attempt_ids, further, strict=True))
 
     @cached_property
-    def first_of(self) -> Mapping[str, str]:
-        """Request hash -> the first attempt that has it (equal requests are asked once).
+    def slots(self) -> Mapping[str, int]:
+        """Request hash -> its slot: repeat * rows + the first row that has it (equal requests are asked once).
 
-        First repeats come before all second ones, and so on.
+        Slots number all requests in the order in which they are asked: first repeats before all second ones.
         """
-        first: dict[str, str] = {}
-        for hashes in self.hashes:
-            for hash_, attempt_id in zip(hashes, self.attempt_ids, strict=True):
-                first.setdefault(hash_, attempt_id)
-        return first
+        hashes = list(chain.from_iterable(self.hashes))
+        return dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))  # of equal ones the first stays
 
-    @cached_property
-    def repeat_of(self) -> Mapping[str, int]:
-        """Request hash -> index of the repeat, from 0."""
-        return {hash_: index for index, hashes in enumerate(self.hashes) for hash_ in hashes}
+    @property
+    def n_slots(self) -> int:
+        """Slots, also those that are another's since their requests are equal."""
+        return len(self.hashes) * len(self.attempt_ids)
 
-    @cached_property
-    def prompt_chars(self) -> Mapping[str, int]:
-        """Request hash -> characters of its rendered messages."""
-        return {h: n for hashes in self.hashes for h, n in zip(hashes, self.chars, strict=True)}
+    def hash_at(self, slot: int) -> str:
+        """The request hash of a slot."""
+        repeat, row = divmod(slot, len(self.attempt_ids))
+        return self.hashes[repeat][row]
 
-    def first_places(self) -> NDArray[np.int64]:
-        """For each row the place of the first one with the same request: its own unless requests are equal."""
-        first: dict[str, int] = {}
-        places = [first.setdefault(hash_, place) for place, hash_ in enumerate(self.hashes[0])]
-        return np.array(places, dtype="int64")
+    def slots_of_rows(self) -> NDArray[np.int64]:
+        """The slot of each repeat (first axis) of each row: its own unless an earlier row's request is equal."""
+        shape = (len(self.hashes), len(self.attempt_ids))
+        if len(self.slots) == self.n_slots:
+            return np.arange(self.n_slots).reshape(shape)
+        slots = [self.slots[hash_] for hash_ in chain.from_iterable(self.hashes)]
+        return np.array(slots, dtype="int64").reshape(shape)
 
-    def hashes_of(self, attempt_ids: Collection[str] | None) -> list[str]:
-        """The request hashes of these attempts (of all where None), each once, first repeats first."""
+    def chars_at(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Characters of the rendered messages of these slots."""
+        return np.array(self.chars, dtype="int64")[slots % max(len(self.attempt_ids), 1)]
+
+    def unanswered(self, answered: NDArray[np.int64], attempt_ids: Collection[str] | None = None) -> list[str]:
+        """The request hashes of these attempts (of all where None) but for the answered slots, each once, in order."""
+        is_open = np.zeros(self.n_slots, dtype="bool")
         if attempt_ids is None:
-            return list(self.first_of)
-        wanted = {h for a in attempt_ids for h in (self.hash_of[a], *self.further_of[a])}
-        return [hash_ for hash_ in self.first_of if hash_ in wanted]
+            is_open[np.fromiter(self.slots.values(), "int64", len(self.slots))] = True
+        else:
+            hashes = (hash_ for a in attempt_ids for hash_ in (self.hash_of[a], *self.further_of[a]))
+            is_open[[self.slots[hash_] for hash_ in hashes]] = True
+        is_open[answered] = False
+        return [self.hash_at(slot) for slot in np.flatnonzero(is_open).tolist()]
 
     def task(self, hash_: str) -> Task:
         """The task to get the answer of one hash."""
-        attempt_id = self.first_of[hash_]
-        return Task(attempt_id, hash_, lambda: self._build(attempt_id, hash_))
+        repeat, row = divmod(self.slots[hash_], len(self.attempt_ids))
+        return Task(self.attempt_ids[row], hash_, lambda: self._build(hash_, repeat, row))
 
-    @cached_property
-    def _place_of(self) -> Mapping[str, int]:
-        return {attempt_id: place for place, attempt_id in enumerate(self.attempt_ids)}
-
-    def _build(self, attempt_id: str, hash_: str) -> tuple[Call, StoredRequest]:
-        call = replace(self.rendering.call(self.rows[self._place_of[attempt_id]]), repeat=self.repeat_of[hash_])
+    def _build(self, hash_: str, repeat: int, row: int) -> tuple[Call, StoredRequest]:
+        call = replace(self.rendering.call(self.rows[row]), repeat=repeat)
         components = canonical_json(call.components())
         if sha256(components) != hash_:
             raise JudgingError(
-                f"the request for attempt {attempt_id} is not the one that was looked up ({hash_}): delete the rows of "
-                "the checkpoint's table rendered, which is a memo, and run again"
+                f"the request for attempt {self.attempt_ids[row]} is not the one that was looked up ({hash_}): delete "
+                "the rows of the checkpoint's table rendered, which is a memo, and run again"
             )
         return call, StoredRequest(hash_, self.rendering.template.name, self.rendering.template.sha256, components)
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.outputs import parsed_answers
 from judge_pipeline.judging.prepared import Settings, prepare
+from judge_pipeline.judging.stored_rows import read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_REPEATS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
 
 
 def repeat_spread(
@@ -33,39 +39,55 @@ def repeat_spread(
     """
     if not isinstance(settings, LitellmJudge) or settings.repeats == 1:
         return JUDGE_REPEATS.empty()
-    prepared = prepare(judge, settings, in_scope(requests, settings.scope), prompts_dir)
-    stored = checkpoint.answered(judge, prepared.first_of)
-    rows = []
-    for attempt_id, first in prepared.hash_of.items():
-        hashes = [first, *prepared.further_of[attempt_id]]
-        answers = [stored[hash_].answer for hash_ in hashes if hash_ in stored]
-        first_p = stored[first].answer["p_ac"] if first in stored else None
-        rows.append({"attempt_id": attempt_id, "judge": judge, "p_ac_first": first_p} | spread(answers, len(hashes)))
-    return JUDGE_REPEATS.conform(rows)
+    prepared = prepare(judge, settings, in_scope(requests, settings.scope), prompts_dir, checkpoint)
+    stored = read_judgments(checkpoint, judge, prepared.slots)
+    places = prepared.slots_of_rows()
+    by_slot = {name: np.full(prepared.n_slots, np.nan) for name in ("p_ac", "s_algo", "s_robust")}
+    if len(stored.slots):
+        answers = parsed_answers(stored, prepared)
+        for name, values in by_slot.items():
+            values[stored.slots] = answers.column(name).to_numpy()
+    spreads = spread(*(values[places] for values in by_slot.values()))
+    columns = {"attempt_id": prepared.attempt_ids, "judge": judge, "p_ac_first": by_slot["p_ac"][places[0]]}
+    return JUDGE_REPEATS.conform(pd.DataFrame(columns | spreads, columns=JUDGE_REPEATS.column_names))
 
 
-def spread(answers: Sequence[Mapping[str, Any]], n_repeats: int) -> dict[str, Any]:
-    """Mean, sample standard deviation and range of the answers; null, with the reason, where they are undefined.
+def spread(p_ac: Floats, s_algo: Floats, s_robust: Floats) -> dict[str, Any]:
+    """Mean, sample standard deviation and range of the answers; NaN, with the reason, where they are undefined.
 
     Args:
-        answers: the valid answers, each with p_ac, s_algo and s_robust.
-        n_repeats: how often was to be asked.
+        p_ac: float64 of shape (repeats, attempts); NaN where a repeat has no valid answer.
+        s_algo: the same of the rubric scores.
+        s_robust: likewise.
+
+    Returns:
+        Columns of JUDGE_REPEATS, a value for each attempt.
     """
-    n = len(answers)
-    p = [float(answer["p_ac"]) for answer in answers]
-    missing = f"{n_repeats - n} of {n_repeats} repeats have no valid answer" if n < n_repeats else None
+    n_repeats = len(p_ac)
+    n = (~np.isnan(p_ac)).sum(axis=0)
+    low, high = _extreme(p_ac, np.fmin), _extreme(p_ac, np.fmax)
+    with np.errstate(invalid="ignore", divide="ignore"):  # 0 / 0 is NaN: undefined
+        mean = np.where(low == high, low, np.nansum(p_ac, axis=0) / n)  # of equal answers exactly the answer
+        sd = np.sqrt(np.nansum((p_ac - mean) ** 2, axis=0) / (n - 1))
+    missing = [f"{n_repeats - k} of {n_repeats} repeats have no valid answer" if k < n_repeats else None for k in n]
     return {
         "n_repeats": n_repeats,
         "n_answered": n,
-        "p_ac_mean": fmean(p) if n else None,
-        "p_ac_sd": stdev(p) if n > 1 else None,
-        "p_ac_min": min(p, default=None),
-        "p_ac_max": max(p, default=None),
-        "s_algo_range": _range([answer["s_algo"] for answer in answers]),
-        "s_robust_range": _range([answer["s_robust"] for answer in answers]),
+        "p_ac_mean": np.where(n > 0, mean, np.nan),
+        "p_ac_sd": np.where(n > 1, sd, np.nan),
+        "p_ac_min": low,
+        "p_ac_max": high,
+        "s_algo_range": _range(s_algo, n),
+        "s_robust_range": _range(s_robust, n),
         "reason": missing,
     }
 
 
-def _range(values: Sequence[int]) -> int | None:
-    return max(values) - min(values) if len(values) > 1 else None
+def _extreme(values: Floats, of_two: np.ufunc) -> Floats:
+    """The least or greatest of each attempt's answers; NaN where it has none."""
+    found: Floats = of_two.reduce(values, axis=0)
+    return found
+
+
+def _range(values: Floats, n: NDArray[np.int64]) -> Floats:
+    return np.where(n > 1, _extreme(values, np.fmax) - _extreme(values, np.fmin), np.nan)

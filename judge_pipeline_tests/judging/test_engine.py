@@ -438,7 +438,7 @@ def _answered(
     from judge_pipeline.judging.prepared import prepare
 
     prepared = prepare("loopback", settings, requests.iloc[[i]], context.prompts_dir)
-    return bool(checkpoint.answered("loopback", prepared.first_of))
+    return bool(checkpoint.answered("loopback", prepared.slots))
 
 
 @pytest.mark.slow

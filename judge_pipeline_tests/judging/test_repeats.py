@@ -49,7 +49,7 @@ def test_each_repeat_is_asked_once_and_kept_and_the_first_is_the_judgment(
     result = judge(settings, requests)
     assert len(provider.requests) == 15 == result.n_calls
     prepared = prepare("loopback", settings, requests, context.prompts_dir)
-    stored = checkpoint.answered("loopback", prepared.first_of)
+    stored = checkpoint.answered("loopback", prepared.slots)
     assert len(stored) == 15 and len({a.answer["p_ac"] for a in stored.values()}) == 15
     indices = {checkpoint.calls("loopback", h)[0]["repeat_index"] for h in prepared.further_of[f"{0:016x}"]}
     assert indices == {1, 2}
@@ -69,8 +69,8 @@ def test_first_repeats_come_first_and_more_repeats_change_no_judgment(
     assert len(provider.requests) == 6 + 2 + 3 * 8
     assert more.iloc[:6]["p_ac"].tolist() == once["p_ac"].tolist()
     prepared = prepare("loopback", loopback_judge(repeats=4), make_requests(8), PROMPTS)
-    order = [prepared.repeat_of[hash_] for hash_ in prepared.hashes_of(None)]
-    assert order == sorted(order) and order.count(0) == 8
+    order = prepared.unanswered(np.array([], dtype="int64"))
+    assert order == [hash_ for hashes in prepared.hashes for hash_ in hashes] and len(set(order)) == 4 * 8
 
 
 def test_spread_is_numpy_s(
@@ -107,11 +107,25 @@ def test_a_missing_repeat_is_said_and_keeps_no_table_from_being_accepted(
 
 
 def test_undefined_is_null() -> None:
-    none = spread([], 3)
-    assert (none["p_ac_mean"], none["p_ac_sd"], none["s_algo_range"], none["n_answered"]) == (None, None, None, 0)
-    two = spread([{"p_ac": 0.2, "s_algo": 1, "s_robust": 5}, {"p_ac": 0.4, "s_algo": 3, "s_robust": 5}], 2)
+    nan = np.nan
+    columns = spread(
+        np.array([[nan, nan, 0.1], [nan, 0.2, 0.1], [nan, 0.4, 0.1]]),
+        np.array([[nan, nan, 2.0], [nan, 1.0, 2.0], [nan, 3.0, 2.0]]),
+        np.array([[nan, nan, 4.0], [nan, 5.0, 4.0], [nan, 5.0, 4.0]]),
+    )
+    none, two, same = ({name: np.broadcast_to(v, 3)[i] for name, v in columns.items()} for i in range(3))
+    assert (none["n_answered"], none["reason"]) == (0, "3 of 3 repeats have no valid answer")
+    assert all(np.isnan(none[name]) for name in none if name.startswith(("p_ac", "s_")))
     assert two["p_ac_sd"] == pytest.approx(statistics.stdev([0.2, 0.4]))
-    assert (two["s_algo_range"], two["s_robust_range"], two["reason"]) == (2, 0, None)
+    assert (two["s_algo_range"], two["s_robust_range"]) == (2, 0)
+    assert two["reason"] == "1 of 3 repeats have no valid answer"
+    assert (same["p_ac_mean"], same["p_ac_sd"], same["reason"]) == (0.1, 0.0, None)  # exactly
+
+
+def test_one_answer_has_a_mean_and_no_spread() -> None:
+    alone = spread(*(np.array([[value], [np.nan]]) for value in (0.3, 2.0, 4.0)))
+    assert (alone["p_ac_mean"][0], alone["p_ac_min"][0], alone["n_answered"][0]) == (0.3, 0.3, 1)
+    assert all(np.isnan(alone[name][0]) for name in ("p_ac_sd", "s_algo_range", "s_robust_range"))
 
 
 def test_a_judge_that_is_asked_once_has_no_rows(
