@@ -32,6 +32,7 @@ import pandas as pd
 from judge_pipeline.judging.backends.litellm_client import close_clients, load_litellm
 from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.request import PromptTemplate
 from judge_pipeline.settings import LitellmJudge, packaged_config_dir
 from judge_pipeline.tables import JUDGE_REQUESTS
@@ -211,9 +212,9 @@ def memory(bench: Bench, n: int) -> float:
     """MB by which this process grew between the first tenth of n direct calls and the last."""
     seen: dict[int, float] = {}
 
-    def watch(done: int, total: int, failed: int, cost_usd: float) -> None:
-        if done % (n // 10) == 0:
-            seen[done] = _rss_mb()
+    def watch(progress: Progress) -> None:
+        if progress.done % (n // 10) == 0:
+            seen[progress.done] = _rss_mb()
 
     bench.ours("direct", n, watch)
     first, last = seen[n // 10], seen[n // 10 * 10]

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.progress import Progress
 
 _SECONDS_BETWEEN_LINES = 5.0
 _SECONDS_OF_SILENCE = 2.0
@@ -35,11 +40,9 @@ class TerminalProgress:
         if seconds > _SECONDS_OF_SILENCE:  # a contest that is read at once needs no line
             self._moving_line(", ".join(parts), last=done >= total)
 
-    def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
-        """A judge has answered, or failed to answer, so many attempts so far."""
-        seconds = self._clock() - self._started.setdefault(judge, self._clock())
-        text = _judging_line(judge, done, total, failed, cost_usd, seconds)
-        self._moving_line(text, last=done + failed >= total)
+    def judging(self, judge: str, progress: Progress) -> None:
+        """So far is a judge with what it is asked."""
+        self._moving_line(escape(f"{judge}: {progress.in_words()}"), last=progress.is_complete)
 
     def waiting(self, judge: str) -> None:
         """Another run is asking the judge; this one waits for it."""
@@ -64,14 +67,3 @@ def _rate(done: int, total: int, seconds: float) -> list[str]:
     if seconds <= 1 or not done:
         return []
     return [f"{done / seconds:.1f}/s", f"{(total - done) * seconds / done:.0f} s left"]
-
-
-def _judging_line(judge: str, done: int, total: int, failed: int, cost_usd: float, seconds: float) -> str:
-    finished = done + failed
-    parts = [f"{judge}: {finished} of {total}"]
-    parts += _rate(finished, total, seconds)
-    if failed:
-        parts.append(f"[red]{failed} failed[/red]")
-    if cost_usd:
-        parts.append(f"{cost_usd:.4f} USD")
-    return ", ".join(parts)

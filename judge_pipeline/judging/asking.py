@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -19,12 +19,13 @@ from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import Checkpoint, Record, utc_now
-from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
+from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure, FailureClass
 from judge_pipeline.judging.garbage import old_objects_left_alone
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
 from judge_pipeline.judging.pace import Pace, Turn
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.shared_window import SharedWindow
 from judge_pipeline.judging.tries import Circumstances, read_reply, rows_of, without_keys
 from judge_pipeline.judging.writer import Writer
@@ -46,23 +47,6 @@ class Failed:
 
     failure: Failure
     n_tries: int
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far an asking is.
-
-    Attributes:
-        done: tasks answered.
-        failed: tasks failed.
-        total: all tasks.
-        cost_usd: money of this asking so far, as far as it is priced.
-    """
-
-    done: int
-    failed: int
-    total: int
-    cost_usd: float
 
 
 @dataclass(frozen=True)
@@ -109,6 +93,8 @@ class Asking:
         self._waiting: deque[Task] = deque()
         self._looked_up: deque[Task] = deque()
         self._failed: dict[str, Failed] = {}
+        self._failures: Counter[FailureClass] = Counter()
+        self._tried_again: Counter[FailureClass] = Counter()
         self._done = 0
         self._total = 0
         self._cost_usd = 0.0
@@ -129,6 +115,7 @@ class Asking:
             asyncio.CancelledError: cancelled; what was answered is kept, calls under way are written down as such.
         """
         self._total = len(tasks)
+        self._began = self._manner.timing.monotonic()
         self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.window)
         self._writer = Writer(self._checkpoint, self._manner.limits.save_every)
         self._waiting = deque(tasks)
@@ -154,8 +141,18 @@ class Asking:
                 self._exhausted_in_a_row = 0
             else:
                 self._failed[task.request_hash] = failed
+                self._failures[failed.failure.failure_class] += 1
                 self._stop_where_down(failed)
-            self._report(Progress(self._done, len(self._failed), self._total, self._cost_usd))
+            self._tell()
+
+    def _tell(self) -> None:
+        seconds = self._manner.timing.monotonic() - self._began
+        self._report(
+            Progress(
+                self._done, len(self._failed), self._total, self._cost_usd, seconds, dict(self._failures),
+                dict(self._tried_again),
+            )
+        )  # fmt: skip
 
     def _next(self) -> Task | None:
         """The next task that nobody has answered: another process may have, since this one began.
@@ -199,13 +196,19 @@ class Asking:
             if last or self._stopped or failure.failure_class in STOPPING:
                 return Failed(failure, number)
             if attempt.may_be_re_asked(failure):
+                self._note_another_try(failure)
                 attempt.re_ask(failure, manner.repair_max_output_tokens)
             elif failure.failure_class in HEALING:
+                self._note_another_try(failure)
                 if failure.failure_class == "truncated":
                     attempt.answer_limit = manner.repair_max_output_tokens
                 await manner.timing.sleep(wait_before_try(manner.limits, number, tried.retry_after, manner.rng))
             else:
                 return Failed(failure, number)
+
+    def _note_another_try(self, failure: Failure) -> None:
+        self._tried_again[failure.failure_class] += 1
+        self._tell()  # where a provider refuses all, this is all that there is to see
 
     async def _try(self, attempt: Attempt, number: int) -> Tried:
         """One call, written down; or none, where the asking has stopped meanwhile."""

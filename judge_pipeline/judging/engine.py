@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.answer import Judgment
-from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress
+from judge_pipeline.judging.asking import Asking, Failed, Manner
 from judge_pipeline.judging.backends.base import AskedBackend
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.batch_store import BatchStore
@@ -33,6 +33,7 @@ from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.shared_window import SharedWindow, window_of
 from judge_pipeline.judging.stored_rows import read_calls, read_judgments
 from judge_pipeline.judging.verification import in_scope
@@ -283,15 +284,15 @@ def _ask(
 ) -> dict[str, Failed]:  # fmt: skip
     manner = _manner(judge, settings, checkpoint, context, run_id, budget)
 
-    def show(progress: Progress) -> None:
-        if context.progress is not None:
-            context.progress(progress.done, progress.total, progress.failed, progress.cost_usd)
-
     async def ask(report: Callable[[Progress], None]) -> dict[str, Failed]:
         async with _window(settings, checkpoint, context) as window:
             return await Asking(replace(manner, window=window), backend, checkpoint, report).run(tasks)
 
-    return run_interruptibly(ask, show)
+    return run_interruptibly(ask, context.progress or _nobody)
+
+
+def _nobody(progress: Progress) -> None:
+    """Is told how far it is where the caller does not want to know."""
 
 
 def _manner(

@@ -12,6 +12,7 @@ from judge_pipeline.judging.batch_store import BatchRow
 from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.judging.plan import Plan
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.settings import Ceilings, Rates
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
@@ -29,8 +30,7 @@ class JudgingContext:
         training: attempt_id, participant, problem_id, split, y; needed by the baseline, which uses rows of split
             train only. No other backend sees it.
         seed: draws the baseline's folds and the jitter of waits.
-        progress: called in the caller's thread as (done, total, failed, cost_usd): attempts answered, attempts asked
-            for, attempts failed, US dollars of this run as far as priced. What it raises cancels the run.
+        progress: called in the caller's thread with how far it is. What it raises cancels the run.
         timing: clock and sleep.
         ceilings: money that asking stops before.
         spending: what this run has spent so far; shared by the judges that one run asks.
@@ -46,7 +46,7 @@ class JudgingContext:
     prompts_dir: Path
     training: pd.DataFrame | None = None
     seed: int = 0
-    progress: Callable[[int, int, int, float], None] | None = None
+    progress: Callable[[Progress], None] | None = None
     timing: Timing = field(default=Timing())
     ceilings: Ceilings = field(default=Ceilings())
     spending: RunSpending = field(default_factory=RunSpending)

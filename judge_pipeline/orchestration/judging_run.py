@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.judging_progress import tell_progress
 from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made, NotMade
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from judge_pipeline.judging.engine import JudgingContext, JudgingResult
     from judge_pipeline.judging.plan import Plan
     from judge_pipeline.orchestration.resources import WorkspaceResource
-
-_LOG_EVERY = 25
 
 SENSOR = "collect_batches"
 """The sensor that starts a collecting run."""
@@ -90,7 +89,7 @@ def judge_contest(
     workspace = context.resources.workspace.workspace()
     settings = workspace.judges().get(judge)
     contest_settings = context.resources.workspace.contest(contest)
-    judging = _judging_context(context.resources.workspace, contest, training, _progress(context, judge))
+    judging = _judging_context(context.resources.workspace, contest, training, tell_progress(context, judge))
     judging = replace(
         judging,
         limit=_limit(context.run.tags),
@@ -194,22 +193,6 @@ def _judging_context(
         progress=progress,
         contest=contest,
     )
-
-
-def _progress(context: dg.AssetExecutionContext, judge: str) -> Any:
-    """Tells the terminal of every answer, and the run's log of every so many."""
-    told = context.resources.progress
-    logged = -1
-
-    def show(done: int, total: int, failed: int, cost_usd: float) -> None:
-        nonlocal logged
-        told.judging(judge, done, total, failed, cost_usd)
-        step = (done + failed) // _LOG_EVERY
-        if step > logged or done + failed == total:
-            logged = step
-            context.log.info(f"{judge}: {done} answered, {failed} failed, of {total}; {cost_usd:.4f} USD so far")
-
-    return show
 
 
 def _planned_in_words(plan: Plan) -> str:

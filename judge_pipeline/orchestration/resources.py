@@ -15,6 +15,7 @@ from judge_pipeline.settings import ContestSettings, Workspace
 
 if TYPE_CHECKING:
     from judge_pipeline.cocreation.coverage import JudgeFacts
+    from judge_pipeline.judging.progress import Progress as JudgingProgress
 
 
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
@@ -77,8 +78,8 @@ class Progress(Protocol):
     def reading(self, contest: str, done: int, total: int, set_aside: int) -> None:
         """So many of a contest's files are read so far; of so many of these something was set aside."""
 
-    def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
-        """A judge has answered, or failed to answer, so many attempts so far."""
+    def judging(self, judge: str, progress: JudgingProgress) -> None:
+        """So far is a judge with what it is asked."""
 
     def waiting(self, judge: str) -> None:
         """Another run is asking the judge; this one waits for it."""
@@ -93,8 +94,8 @@ class SilentProgress:
     def reading(self, contest: str, done: int, total: int, set_aside: int) -> None:
         """So many of a contest's files are read so far; of so many of these something was set aside."""
 
-    def judging(self, judge: str, done: int, total: int, failed: int, cost_usd: float) -> None:
-        """A judge has answered, or failed to answer, so many attempts so far."""
+    def judging(self, judge: str, progress: JudgingProgress) -> None:
+        """So far is a judge with what it is asked."""
 
     def waiting(self, judge: str) -> None:
         """Another run is asking the judge; this one waits for it."""

@@ -15,13 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.judging.answer import Judgment
-from judge_pipeline.judging.asking import Asking, Failed, Manner, Progress
+from judge_pipeline.judging.asking import Asking, Failed, Manner
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint import Checkpoint, StoredRequest
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass, JudgingError
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.request import Call, Message, request_hash
 from judge_pipeline.settings import Limits
 
@@ -241,7 +242,7 @@ def test_progress_counts_up_to_the_total(checkpoint: Checkpoint, clock: Any) -> 
     seen: list[Progress] = []
     backend = Scripted(lambda text, n: "too_long" if text == "3" else reply())
     ask(checkpoint, backend, 6, clock, seen.append)
-    assert seen[-1] == Progress(done=5, failed=1, total=6, cost_usd=2.5)
+    assert seen[-1] == Progress(5, 1, 6, cost_usd=2.5, failures={"too_long": 1})
     assert [p.done + p.failed for p in seen] == [1, 2, 3, 4, 5, 6]
 
 

@@ -18,6 +18,7 @@ import pytest
 
 from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
+from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.verification import in_scope, verify
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
@@ -359,9 +360,9 @@ def test_an_interrupted_run_keeps_what_was_answered(
 ) -> None:
     provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=0.1)
 
-    def stop_after_five(done: int, total: int, failed: int, cost_usd: float) -> None:
-        assert (total, failed) == (40, 0)
-        if done == 5:
+    def stop_after_five(progress: Progress) -> None:
+        assert (progress.total, progress.failed) == (40, 0)
+        if progress.done == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
