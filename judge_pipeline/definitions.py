@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from typing import Any
 
@@ -14,6 +13,7 @@ import dagster as dg
 
 from judge_pipeline.assets import contest, dynamics, judges, reports, requests
 from judge_pipeline.judging.money import RunSpending
+from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
@@ -48,14 +48,6 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
         # A partition runs in one process: a new process a step costs seconds, and judging is asynchronous inside it.
         executor=dg.in_process_executor,
     )
-
-
-def configuration_sha256(workspace: Workspace) -> str:
-    """The sha256 of judges.yaml and the prompt templates: what they say can change every judgment."""
-    digest = hashlib.sha256()
-    for file in [workspace.config_dir / "judges.yaml", *sorted((workspace.config_dir / "prompts").glob("*.j2"))]:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return digest.hexdigest()
 
 
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:

@@ -96,7 +96,8 @@ class Table:
         frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame.from_records(list(rows))
         columns = self._columns_of(frame)
         typed = {column.name: self._typed(frame, column) for column in columns}
-        table = pd.DataFrame(typed, index=frame.index).reset_index(drop=True)
+        table = pd.DataFrame(typed, index=frame.index, copy=False)  # each of them is a copy already
+        table.index = pd.RangeIndex(len(table))
         for column in columns:
             self._check_values(table, column)
         self._check_key(table)

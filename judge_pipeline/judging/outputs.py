@@ -59,7 +59,7 @@ def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.
         **{name: np.where(is_first, values[attempts], np.nan) for name, values in took.items()},
         "error": None,
     }
-    return JUDGE_OUTPUTS.conform(pd.DataFrame(columns, columns=JUDGE_OUTPUTS.column_names))
+    return JUDGE_OUTPUTS.conform(pd.DataFrame(columns, columns=JUDGE_OUTPUTS.column_names, copy=False))
 
 
 def total(calls: Calls) -> Spent:

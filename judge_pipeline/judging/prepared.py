@@ -200,7 +200,7 @@ def prepare(
         checkpoint: where hashes of what was rendered before are kept; without one, all is rendered.
 
     Raises:
-        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
+        JudgingError: the prompt template is missing or wrong.
     """
     rendering, rows = Rendering.of(settings, prompts_dir), Rows(scope)
     if checkpoint is None or not len(rows):

@@ -17,6 +17,7 @@ import zlib
 from array import array
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ import sqlalchemy as sa
 
 from judge_pipeline.judging.checkpoint_tables import RENDERED
 from judge_pipeline.judging.dialects import among, insert_into
+from judge_pipeline.judging.failures import JudgingError
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.checkpoint import Checkpoint
@@ -90,15 +92,18 @@ def rendered(rows: Rows, n_repeats: int, render: Render, identity: str, checkpoi
         checkpoint: where the memo is.
 
     Raises:
-        JudgingError: a row cannot be rendered, or the checkpoint cannot be used.
+        JudgingError: a row cannot be rendered.
     """
     blocks = _blocks(rows.columns["attempt_id"])
     keys = _keys(rows, blocks, f"{n_repeats} {identity}")
-    known = _load(checkpoint, keys, blocks, n_repeats)
+    known: dict[int, Rendered] = {}
+    with suppress(JudgingError):  # who needs the store for more than the memo will say what is wrong with it
+        known = _load(checkpoint, keys, blocks, n_repeats)
     if not _come_out_the_same(known, rows, blocks, render):
         known = {}
     new = {n: _render(rows, block, n_repeats, render) for n, block in enumerate(blocks) if n not in known}
-    _keep(checkpoint, {keys[number]: each for number, each in new.items()})
+    with suppress(JudgingError):
+        _keep(checkpoint, {keys[number]: each for number, each in new.items()})
     parts = [known[number] if number in known else new[number] for number in range(len(blocks))]
     return Rendered(
         tuple([hash_ for part in parts for hash_ in part.hashes[repeat]] for repeat in range(n_repeats)),

@@ -165,17 +165,20 @@ def current_requests(
 ) -> dict[str, CurrentRequests]:
     """What each of the judges would be asked today; nothing is asked."""
     from judge_pipeline.cocreation.coverage import CurrentRequests
+    from judge_pipeline.judging.checkpoint import Checkpoint
     from judge_pipeline.judging.current_hashes import current_hashes
     from judge_pipeline.judging.failures import JudgingError
 
     context = _judging_context(resource, contest, training)
     settings = resource.workspace().judges()
     current = {}
-    for judge in judges:
-        try:
-            current[judge] = CurrentRequests(current_hashes(judge, settings.get(judge), requests, context))
-        except JudgingError as error:
-            current[judge] = CurrentRequests({}, str(error))
+    with closing(Checkpoint(resource.workspace().checkpoint_url)) as checkpoint:
+        for judge in judges:
+            try:
+                hashes = current_hashes(judge, settings.get(judge), requests, context, checkpoint)
+                current[judge] = CurrentRequests(hashes)
+            except JudgingError as error:
+                current[judge] = CurrentRequests({}, str(error))
     return current
 
 
