@@ -11,7 +11,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import contest, dynamics, judges, reports, requests
+from judge_pipeline.assets import canaries, contest, dynamics, judges, reports, requests
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
@@ -19,6 +19,7 @@ from judge_pipeline.orchestration.resources import Progress, SilentProgress, Wor
 from judge_pipeline.settings import Workspace
 
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
+CANARY = "canary"
 
 
 def build_definitions(workspace: Workspace | None = None, progress: Progress | None = None) -> dg.Definitions:
@@ -52,7 +53,8 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
 
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     judged = judges.assets(judge_names, configuration_sha256(workspace))
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *dynamics.ASSETS, *reports.ASSETS]
+    asked = canaries.assets(judge_names, configuration_sha256(workspace))
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *dynamics.ASSETS, *reports.ASSETS]
 
 
 def _jobs() -> list[Any]:
@@ -73,6 +75,11 @@ def _jobs() -> list[Any]:
             JUDGE_CONTEST,
             judged,
             description="One judge's judgments of one contest; asks only for what is not stored yet.",
+        ),
+        dg.define_asset_job(
+            CANARY,
+            dg.AssetSelection.assets("judge_canaries"),
+            description="How far planted texts move one judge: asks it, and costs money. In no other job.",
         ),
         dg.define_asset_job(
             REPORT_CONTEST,

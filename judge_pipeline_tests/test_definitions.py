@@ -40,6 +40,8 @@ GRAPH = {
     },
     "ingest_quarantine": {"contest_folder"},
     "judge_agreement": {"judge_coverage", "predictions"},
+    "judge_canaries": {"attempts", "judge_requests", "splits"},
+    "judge_canary_effects": {"attempts", "judge_canaries", "judge_metrics", "judge_requests", "splits"},
     "judge_coverage": {"attempts", "judge_outputs", "judge_requests", "splits"},
     "judge_curves": {"judge_coverage", "predictions"},
     "judge_differences": {"judge_coverage", "predictions"},
@@ -100,9 +102,18 @@ def test_every_table_is_an_asset_with_a_schema_check(definitions: dg.Definitions
 def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]) -> None:
     outputs = nodes["judge_outputs"].partitions_def
     assert [d.name for d in outputs.partitions_defs] == ["contest", "judge"]
-    assert nodes["judge_repeats"].partitions_def == outputs
+    assert nodes["judge_repeats"].partitions_def == nodes["judge_canaries"].partitions_def == outputs
     single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
-    assert single == set(nodes) - {"judge_outputs", "judge_repeats"}
+    assert single == set(nodes) - {"judge_canaries", "judge_outputs", "judge_repeats"}
+
+
+def test_what_costs_money_besides_judging_is_in_no_job_but_its_own(definitions: dg.Definitions) -> None:
+    jobs = {job.name: job for job in definitions.resolve_all_job_defs()}
+    holding = {
+        name for name, job in jobs.items()
+        if not name.startswith("__") and any(k.path == ["judge_canaries"] for k in job.asset_layer.selected_asset_keys)
+    }  # fmt: skip
+    assert holding == {"canary"}
 
 
 def test_an_edited_prompt_changes_the_code_version_of_judgments(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ _COMMANDS = {
     "report": ("judge_pipeline.cli.report", "report"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
+    "canary": ("judge_pipeline.cli.canary", "canary"),
     "forget": ("judge_pipeline.cli.forget", "forget"),
 }
 
@@ -59,6 +60,7 @@ def cli() -> None:
       judge-pipeline run CONTEST_DIR         from raw files to the report
       judge-pipeline ui                      the same graph in the Dagster UI
       judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used
+      judge-pipeline canary CONTEST          whether judges can be talked round by what they judge
 
     \b
     With what you already have

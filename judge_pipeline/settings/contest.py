@@ -32,6 +32,12 @@ class SplitRatios(SettingsModel):
         return self
 
 
+class CanarySettings(SettingsModel):
+    """How ``judge-pipeline canary`` measures how far planted texts move a judge."""
+
+    attempts: int = Field(default=20, ge=2, le=10_000, description="Attempts of val and test that texts are planted in")
+
+
 class ContestSettings(SettingsModel):
     """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
 
@@ -54,6 +60,9 @@ class ContestSettings(SettingsModel):
     )
     mask_verdict_words: bool = Field(
         default=False, description="Whether words for verdicts in Q_u are replaced before judges are asked"
+    )
+    canary: CanarySettings = Field(
+        default=CanarySettings(), description="How it is measured whether judges can be talked round"
     )
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"

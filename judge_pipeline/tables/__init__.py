@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from judge_pipeline.tables import contest, dynamics, evaluation, judging
+from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging
+from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
 from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
 from judge_pipeline.tables.contest import (
     ATTEMPTS,
@@ -45,7 +46,7 @@ from judge_pipeline.tables.judging import (
     VERDICT_WORD_COUNTS,
 )
 
-ALL_TABLES = (*contest.TABLES, *judging.TABLES, *evaluation.TABLES, *dynamics.TABLES)
+ALL_TABLES = (*contest.TABLES, *judging.TABLES, *canaries.TABLES, *evaluation.TABLES, *dynamics.TABLES)
 """Every table of the house."""
 
 __all__ = [
@@ -57,6 +58,8 @@ __all__ = [
     "JUDGE_AGREEMENT",
     "JUDGE_CALIBRATION",
     "JUDGE_CALIBRATION_MAPS",
+    "JUDGE_CANARIES",
+    "JUDGE_CANARY_EFFECTS",
     "JUDGE_COVERAGE",
     "JUDGE_CURVES",
     "JUDGE_DIFFERENCES",
