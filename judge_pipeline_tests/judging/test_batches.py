@@ -404,13 +404,8 @@ def test_ceilings_hold_before_a_batch_is_submitted(provider: Any, judge: Any, ru
 
 def runs_cost(judge: Any, runs: Runs) -> float:
     """What all six requests are set aside for."""
-    empty = Runs(Checkpoint("sqlite://"), runs.context, runs.requests)
-    from judge_pipeline.judging.money import CHARS_PER_TOKEN
-    from judge_pipeline.judging.prepared import prepare
-
-    prepared = prepare("j", judge(max_output_tokens=20), empty.requests, empty.context.prompts_dir)
-    tokens = sum(round(chars / CHARS_PER_TOKEN) for chars in prepared.prompt_chars.values())
-    return (tokens * 10.0 + 6 * 20 * 100.0) / 1e6 / 2
+    planned = plan("j", judge(), runs.requests, Checkpoint("sqlite://"), runs.context.prompts_dir)
+    return (planned.tokens_in * 10.0 + 6 * 20 * 100.0) / 1e6 / 2
 
 
 def test_a_run_s_ceiling_counts_what_the_run_submits(provider: Any, judge: Any, runs: Runs) -> None:
