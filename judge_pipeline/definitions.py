@@ -13,6 +13,7 @@ import dagster as dg
 
 from judge_pipeline.assets import canaries, contest, dynamics, judges, reports, requests
 from judge_pipeline.judging.money import RunSpending
+from judge_pipeline.orchestration.batch_sensor import batch_sensor
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
@@ -38,6 +39,7 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
     return dg.Definitions(
         assets=_assets(workspace, names),
         jobs=_jobs(),
+        sensors=[batch_sensor(workspace, JUDGE_CONTEST)],
         resources={
             "workspace": WorkspaceResource.of(workspace),
             "store": store,

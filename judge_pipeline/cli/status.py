@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
@@ -15,6 +16,10 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.batch_store import BatchRow
 
 
 @click.command()
@@ -27,9 +32,11 @@ def status(out: Path | None, as_json: bool) -> int:
     workspace = Workspace.find()
     workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
     rows = coverage_of_contests(workspace)
+    waiting = _waiting(workspace)
     if as_json:
         for row in rows:
-            click.echo(json.dumps(row, ensure_ascii=False))
+            n_waiting = sum(batch.n_requests for batch in waiting if _is_of(batch, row))
+            click.echo(json.dumps({**row, "n_waiting": n_waiting}, ensure_ascii=False))
         return 0
     console = Console()
     if not rows:
@@ -37,7 +44,32 @@ def status(out: Path | None, as_json: bool) -> int:
         return 0
     for contest, of_contest in groupby(rows, key=lambda row: row["contest"]):
         console.print(_table(str(contest), list(of_contest)))
+        for batch in (each for each in waiting if each.contest == contest):
+            console.print(f"  [yellow]…[/yellow] {escape(_in_words(batch))}", soft_wrap=True)
     return 0
+
+
+def _waiting(workspace: Workspace) -> list[BatchRow]:
+    """The open batches, as they were last seen; no provider is asked."""
+    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.orchestration.open_batches import batches_of
+
+    try:
+        return batches_of(workspace)
+    except JudgingError as error:
+        raise SettingsError(str(error)) from None
+
+
+def _is_of(batch: BatchRow, row: Mapping[str, object]) -> bool:
+    return (batch.contest, batch.judge) == (row["contest"], row["judge"])
+
+
+def _in_words(batch: BatchRow) -> str:
+    since = (batch.submitted_at or batch.prepared_at)[:16].replace("T", " ")
+    return (
+        f"{batch.judge}: {batch.n_requests:,} requests wait in a batch since {since} UTC "
+        f"({batch.status or batch.state}); 'judge-pipeline batches {batch.contest}' asks how far it is"
+    )
 
 
 def _table(contest: str, rows: Sequence[Mapping[str, object]]) -> RichTable:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from judge_pipeline.judging.batch_store import BatchStore
 from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment, StoredRequest
 from judge_pipeline.judging.request import Message
 
@@ -54,7 +55,7 @@ class Explanation:
         judge: the judge.
         attempt_id: the attempt.
         request_hash: today's hash; None where the attempt is not in the judge's scope.
-        state: answered, failed (asked, without an answer) or never asked.
+        state: answered, waiting (in a batch), failed (asked, without an answer) or never asked.
         why: the state in words, and what the next run will do.
         messages: today's prompt, exactly as it would be sent.
         parameters: today's model, base URL and parameters.
@@ -110,6 +111,8 @@ def explain(
     tries = [row for hash_ in [*others, *todays] for row in checkpoint.calls(judge, hash_)]
     answer = stored.get(today) if today else None
     state, why = _state(now, answer, [row for row in tries if row["request_hash"] == today], earlier)
+    if today is not None and answer is None and (batch := _batch_of(checkpoint, judge, today)):
+        state, why = "waiting", f"submitted in {batch}; it is not asked again while it waits there"
     components = json.loads(now.components) if now else {}
     return Explanation(
         judge,
@@ -176,6 +179,16 @@ def _earlier(hash_: str, answered: bool, stored: StoredRequest | None, now: Stor
         return EarlierRequest(hash_, answered, "unknown", ())
     differing = changes(json.loads(stored.components), json.loads(now.components)) if now else ()
     return EarlierRequest(hash_, answered, f"{stored.template} {stored.template_sha256[:12]}", differing)
+
+
+def _batch_of(checkpoint: Checkpoint, judge: str, request_hash: str) -> str | None:
+    """The open batch that holds the request, in words."""
+    store = BatchStore(checkpoint)
+    token = store.waiting(judge, [request_hash]).get(request_hash)
+    if token is None:
+        return None
+    row = next(row for row in store.batches(judge=judge) if row.token == token)
+    return f"batch {row.batch_id or token} ({row.status or row.state}) at {row.submitted_at or row.prepared_at}"
 
 
 def _asked_for(answer: StoredJudgment | None, tries: Sequence[Mapping[str, Any]], today: str | None) -> str | None:
