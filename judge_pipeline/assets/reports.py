@@ -94,23 +94,28 @@ _REPORTED_TOO = (PROMPT_CODE_NED, PROMPT_CODE_SUMMARY)
     required_resource_keys={"workspace", "progress", "store"},
 )
 def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.MaterializeResult[Any]:
-    """The page, written to ``<out>/reports/<contest>/cocreation_report.html``."""
-    from judge_pipeline.orchestration.exports import write_report
+    """The page in ``<out>/reports/<contest>/``; its tables as CSV and LaTeX in ``<out>/exports/<contest>/tables/``."""
+    from judge_pipeline.orchestration.exports import tables_dir, write_files, write_report
     from judge_pipeline.orchestration.provenance import provenance_of
     from judge_pipeline.orchestration.stored_tables import optional_tables
-    from judge_pipeline.report.cocreation_report import cocreation_report_html
+    from judge_pipeline.report.cocreation_report import cocreation_report_html, cocreation_views
     from judge_pipeline.report.inputs import CocreationReportInput
+    from judge_pipeline.report.table_files import table_files
 
     contest = contest_of(context)
     workspace = context.resources.workspace.workspace()
     given = CocreationReportInput(**tables, **optional_tables(context.resources.store, contest))
-    html = cocreation_report_html(given, provenance_of(context, contest))
+    provenance = provenance_of(context.instance, context.resources.workspace, context.resources.store, contest)
+    html = cocreation_report_html(given, provenance)
+    files = write_files(tables_dir(workspace, contest), table_files(cocreation_views(given, provenance)))
     path = write_report(workspace, contest, html)
     context.resources.progress.table("cocreation_report", 1)
     return dg.MaterializeResult(
         metadata={
             "report": dg.MetadataValue.path(str(path)),
             "bytes": len(html.encode()),
+            "tables": dg.MetadataValue.path(str(tables_dir(workspace, contest))),
+            "table_files": len(files),
         },
         data_version=dg.DataVersion(hashlib.sha256(html.encode()).hexdigest()),
     )

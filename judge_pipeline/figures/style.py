@@ -194,7 +194,10 @@ def new_figure(
         "font": {"size": 15},
         "x": 0,
         "xanchor": "left",
-        "pad": {"l": 12},
+        "y": 1,
+        "yref": "container",
+        "yanchor": "top",
+        "pad": {"l": 12, "t": 10},
     }
     layout = go.Layout(
         template=template(),

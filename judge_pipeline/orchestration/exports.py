@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from judge_pipeline.orchestration.whole_files import write_whole
@@ -21,3 +22,16 @@ def report_path(workspace: Workspace, contest: str) -> Path:
 def write_report(workspace: Workspace, contest: str, html: str) -> Path:
     """Write the contest's report."""
     return write_whole(report_path(workspace, contest), html.encode())
+
+
+def tables_dir(workspace: Workspace, contest: str) -> Path:
+    """Where a contest's tables lie as CSV and LaTeX."""
+    return workspace.out_dir / "exports" / contest / "tables"
+
+
+def write_files(folder: Path, files: Mapping[str, bytes | str]) -> list[Path]:
+    """Write files into a folder, each whole or not at all; the folder is made where it is missing."""
+    return [
+        write_whole(folder / name, data.encode("utf-8", "replace") if isinstance(data, str) else data)
+        for name, data in files.items()
+    ]

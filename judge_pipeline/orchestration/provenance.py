@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,21 +19,25 @@ from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDI
 if TYPE_CHECKING:
     from judge_pipeline.report.inputs import ReportProvenance
 
-_CODE = ("assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "statistics", "settings")
+_CODE = (
+    "assets", "cocreation", "figures", "ingest", "judging", "orchestration", "report", "similarity", "statistics",
+    "settings",
+)  # fmt: skip
 
 
-def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProvenance:
+def provenance_of(
+    instance: dg.DagsterInstance, resource: WorkspaceResource, store: ParquetStore, contest: str
+) -> ReportProvenance:
     """Where the numbers of a contest's report come from."""
     from judge_pipeline.cocreation.redacted import redactions_in_words
     from judge_pipeline.cocreation.verdict_masking import masking_in_words
     from judge_pipeline.report.inputs import ReportProvenance
 
-    resource: WorkspaceResource = context.resources.workspace
     workspace = resource.workspace()
     settings = resource.contest(contest)
     return ReportProvenance(
         contest=contest,
-        fingerprint=_folder_sha256(context.instance, contest),
+        fingerprint=_folder_sha256(instance, contest),
         seed=settings.seed,
         resamples=settings.resamples,
         code_version=code_version(_CODE),
@@ -40,7 +45,7 @@ def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProv
         title=settings.title,
         note=settings.note,
         prompt_hashes=_prompt_hashes(workspace),
-        data_versions=_data_versions(context.resources.store, contest),
+        data_versions=_data_versions(store, contest),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
             "splits ledger (sha256)": SplitsLedger(workspace.out_dir, contest).sha256(),
@@ -50,6 +55,7 @@ def provenance_of(context: dg.AssetExecutionContext, contest: str) -> ReportProv
             "replaced in what judges are sent": redactions_in_words(settings.redaction),
             "words for verdicts in prompts": masking_in_words(settings),
         },
+        version=version("judge-pipeline"),
     )
 
 

@@ -126,8 +126,8 @@ def _small(trajectories: pd.DataFrame) -> Statement | None:
         "Small numbers",
         f"The judges' figures rest on {counts['test']} test {'trajectory' if counts['test'] == 1 else 'trajectories'}, "
         f"their thresholds on {counts['val']} of val. "
-        f"Below {FEW_TRAJECTORIES} trajectories intervals are widened by t quantiles, so that they keep their 95% as well "
-        "as so few can; they are wide, and values say little without them.",
+        f"Below {FEW_TRAJECTORIES} trajectories intervals are widened by t quantiles, so that they keep their 95% as "
+        "well as so few can; they are wide, and values say little without them.",
         "judges",
     )
 

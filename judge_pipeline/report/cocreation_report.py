@@ -19,9 +19,9 @@ from judge_pipeline.report import cocreation_views as views
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
+from judge_pipeline.report.methods_paragraph import methods_paragraph
 from judge_pipeline.report.page import render
 from judge_pipeline.report.view import View
-from judge_pipeline.tables.metric_words import METRICS
 
 TEMPLATE = "cocreation.html.j2"
 
@@ -55,7 +55,7 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
         "findings": findings(tables),
         "figures": {figure.name: figure for figure in figures},
         "numbers": {figure.name: place for place, figure in enumerate(figures, 1)},
-        "words": METRICS,
+        "methods": methods_paragraph(tables, provenance),
     }
     return render(TEMPLATE, figures, context, cocreation_views(tables, provenance))
 

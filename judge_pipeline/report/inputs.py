@@ -74,6 +74,7 @@ class ReportProvenance:
         prompt_hashes: judge -> sha256 of the prompt template that it was asked with.
         data_versions: table -> its data version.
         settings: any further setting that bears on the numbers, as text.
+        version: the version of the package.
     """
 
     contest: str
@@ -87,6 +88,7 @@ class ReportProvenance:
     prompt_hashes: Mapping[str, str] = field(default_factory=dict)
     data_versions: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

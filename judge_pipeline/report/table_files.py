@@ -37,6 +37,8 @@ _LATEX = {
 }  # fmt: skip
 """What LaTeX gives a meaning to, or has in no text font; a bracket or asterisk must not follow a line break bare."""
 
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+
 
 def table_files(views: Iterable[View]) -> dict[str, str]:
     """File name -> text of each table that has rows, as .csv and as .tex."""
@@ -118,9 +120,10 @@ def _latex_cell(cell: Cell, numbered: dict[int, int]) -> str:
     tags = f" ({', '.join(cell.tags)})" if cell.tags else ""
     first = escaped(f"{cell.text}{tags}") + (f"\\textsuperscript{{{marks}}}" if marks else "")
     if not cell.below:
-        return first
+        return _MINUS.sub("$-$", first) if cell.numeric else first
     rest = [f"{{\\scriptsize {escaped(line)}}}" for line in cell.below]
     stack = "\\\\{}".join([first, *rest])
+    stack = _MINUS.sub("$-$", stack) if cell.numeric else stack
     return f"\\shortstack[{'r' if cell.numeric else 'l'}]{{{stack}}}"
 
 

@@ -15,10 +15,11 @@ MAX_ROWS = 100
 
 _GATHERED = re.compile(
     r"undefined in \d+ of \d+ resamples|0 stands for a squared gap|\d+ clusters: |\d+ of the probabilities are 0 or 1"
+    r"|too few to place"
 )
 """How the notes begin of which many differ in their numbers alone: they share one, with the numbers' range."""
 
-_NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w%])")
+_NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w%])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,5 +204,5 @@ def _with_ranges(texts: Sequence[str]) -> str:
 
 
 def _range(numbers: Sequence[str]) -> str:
-    ordered = sorted(numbers, key=float)
+    ordered = sorted(numbers, key=lambda number: float(number.replace(",", "")))
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"

@@ -266,3 +266,19 @@ def test_headings_without_a_mouse_or_script_are_plain_text(browser: Any, pages: 
         assert page.locator("#table-scores thead th").nth(1).inner_text().startswith("ROC-AUC")
     finally:
         context.close()
+
+
+def test_the_methods_paragraph_is_copied_or_selected(browser: Any, pages: dict[str, Path]) -> None:
+    page, trouble = opened(browser, pages["demo"], 1280)
+    try:
+        text = page.locator("#cite [data-text]").inner_text()
+        page.evaluate("navigator.clipboard.writeText = async (given) => { window.copied = given; }")
+        page.locator("#cite .tool").click()
+        assert page.evaluate("window.copied") == text
+        assert page.locator("#cite .tool").inner_text() == "Copied"
+        page.evaluate("navigator.clipboard.writeText = async () => { throw new Error('no permission'); }")
+        page.locator("#cite .tool").click()
+        assert page.evaluate("getSelection().toString().trim()") == text
+        assert trouble == []
+    finally:
+        page.close()
