@@ -13,6 +13,7 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ALL_TABLES, SPLITS_LEDGER
 
 GRAPH = {
+    "acceptance_rates": {"judge_coverage", "predictions"},
     "attempts": {"submission_artifacts"},
     "cocreation_report": {
         "contest_overview",
@@ -40,6 +41,8 @@ GRAPH = {
     },
     "ingest_quarantine": {"contest_folder"},
     "judge_agreement": {"judge_coverage", "predictions"},
+    "judge_calibration": {"judge_calibration_maps", "judge_coverage", "predictions"},
+    "judge_calibration_maps": {"predictions"},
     "judge_canaries": {"attempts", "judge_requests", "splits"},
     "judge_canary_effects": {"attempts", "judge_canaries", "judge_metrics", "judge_requests", "splits"},
     "judge_coverage": {"attempts", "judge_outputs", "judge_requests", "splits"},
@@ -47,8 +50,11 @@ GRAPH = {
     "judge_differences": {"judge_coverage", "predictions"},
     "judge_metrics": {"judge_coverage", "predictions"},
     "judge_outputs": {"attempts", "judge_requests", "splits"},
+    "judge_panel_weights": {"predictions"},
+    "judge_panels": {"judge_coverage", "judge_panel_weights", "predictions"},
     "judge_repeats": {"judge_outputs", "judge_requests"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
+    "judge_scores": {"judge_coverage", "predictions"},
     "participant_contexts": {"attempts", "prompt_logs"},
     "predictions": {"attempts", "judge_coverage", "splits"},
     "predictions_wide": {"attempts", "predictions", "splits"},

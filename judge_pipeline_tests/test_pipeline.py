@@ -19,16 +19,20 @@ from judge_pipeline.orchestration.runs import JobOutcome, run_job
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import (
+    ACCEPTANCE_RATES,
     ALL_TABLES,
     ATTEMPTS,
     INGEST_QUARANTINE,
     JUDGE_AGREEMENT,
+    JUDGE_CALIBRATION,
     JUDGE_COVERAGE,
     JUDGE_CURVES,
     JUDGE_METRICS,
     JUDGE_OUTPUTS,
+    JUDGE_PANELS,
     JUDGE_REPEATS,
     JUDGE_REQUESTS,
+    JUDGE_SCORES,
     PREDICTIONS,
     SPLIT_ASSIGNMENTS,
     SPLITS_LEDGER,
@@ -233,6 +237,12 @@ def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: 
     metrics, agreement = house.table(JUDGE_METRICS), house.table(JUDGE_AGREEMENT)
     assert (metrics["reason"].fillna("").str.contains(flag) == (metrics["judge"] == "sharp")).all()
     assert len(agreement) and agreement["reason"].fillna("").str.contains(flag).all(), "a panel of these two"
+    panels = house.table(JUDGE_PANELS)
+    assert len(panels) and panels["reason"].fillna("").str.contains(flag).all()
+    for table in (JUDGE_SCORES, JUDGE_CALIBRATION, ACCEPTANCE_RATES):
+        rows = house.table(table)
+        assert (rows["reason"].fillna("").str.contains(flag) == (rows["judge"] == "sharp")).all()
+        assert set(rows["judge"]) == {"sharp", "dull", "text"}
     curves, struggle = house.table(JUDGE_CURVES), house.table(STRUGGLE_CURVES)
     assert (curves["reason"].fillna("").str.contains(flag) == (curves["judge"] == "sharp")).all()
     assert len(struggle) and struggle["reason"].fillna("").str.contains(flag).all()

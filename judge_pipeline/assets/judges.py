@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.assets import measurement
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.table_asset import Check, Made, NotMade, table_asset
@@ -267,4 +268,5 @@ def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDe
         judge_agreement,
         judge_differences,
         judge_curves,
+        *measurement.ASSETS,
     ]

@@ -98,12 +98,23 @@ def evaluation_tables(predictions: pd.DataFrame, *, seed: int, n_resamples: int)
     Raises:
         PredictionError: the predictions cannot be evaluated.
     """
+    from judge_pipeline.cocreation.acceptance_rates import acceptance_rates
+    from judge_pipeline.cocreation.calibrated import calibration_maps, judge_calibration
     from judge_pipeline.cocreation.evaluation import judge_metrics
     from judge_pipeline.cocreation.judge_agreement import judge_agreement
     from judge_pipeline.cocreation.judge_differences import judge_differences
+    from judge_pipeline.cocreation.judge_scores import judge_scores
+    from judge_pipeline.cocreation.panels import judge_panels, panel_weights
 
+    maps, weights = calibration_maps(predictions), panel_weights(predictions)
     return {
         "judge_metrics": judge_metrics(predictions, seed=seed, n_resamples=n_resamples),
         "judge_differences": judge_differences(predictions, seed=seed, n_resamples=n_resamples),
         "judge_agreement": judge_agreement(predictions, seed=seed, n_resamples=n_resamples),
+        "judge_scores": judge_scores(predictions, seed=seed, n_resamples=n_resamples),
+        "judge_calibration_maps": maps,
+        "judge_calibration": judge_calibration(predictions, maps, seed=seed, n_resamples=n_resamples),
+        "judge_panel_weights": weights,
+        "judge_panels": judge_panels(predictions, weights, seed=seed, n_resamples=n_resamples),
+        "acceptance_rates": acceptance_rates(predictions, seed=seed, n_resamples=n_resamples),
     }

@@ -32,6 +32,12 @@ def as_json_object(tables: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
         "agreement": _table_v(tables["judge_agreement"]),
         "agreement_on": _agreement_on(tables["judge_agreement"]),
         "differences": _differences(tables["judge_differences"]),
+        "scores": _nested(tables["judge_scores"], "judge", "score", "metric"),
+        "calibration": _nested(tables["judge_calibration"], "judge", "map", "metric", "quantity"),
+        "calibration_maps": _maps(tables["judge_calibration_maps"]),
+        "panels": _panels(tables["judge_panels"]),
+        "panel_weights": _weights(tables["judge_panel_weights"]),
+        "acceptance_rates": _rates(tables["acceptance_rates"]),
     }
 
 
@@ -56,6 +62,55 @@ def _nested(table: pd.DataFrame, *columns: str) -> dict[str, Any]:
         for name in columns[:-1]:
             place = place.setdefault(row[name], {})
         place[row[columns[-1]]] = estimate_of(row)
+    return nested
+
+
+def _maps(maps: pd.DataFrame) -> dict[str, Any]:
+    """Judge -> map -> its parameters (a list of each knot's for isotonic maps), and what it was fitted on."""
+    nested: dict[str, Any] = {}
+    for row in maps.to_dict("records"):
+        facts = {"n_val": int(row["n_val"]), "n_val_accepted": int(row["n_val_accepted"]), "reason": row["reason"]}
+        fitted = nested.setdefault(row["judge"], {}).setdefault(row["map"], {"parameters": {}, **facts})
+        if row["knot"]:
+            fitted["parameters"].setdefault(row["parameter"], []).append(plain_number(row["value"]))
+        else:
+            fitted["parameters"][row["parameter"]] = plain_number(row["value"])
+    return nested
+
+
+def _panels(panels: pd.DataFrame) -> dict[str, Any]:
+    """Method -> its figures by metric, and its differences from the best judge, with that judge and the p-values."""
+    nested: dict[str, Any] = {}
+    for row in panels.to_dict("records"):
+        method = nested.setdefault(row["method"], {"figures": {}, "differences": {}})
+        if row["quantity"] == "value":
+            method["figures"][row["metric"]] = estimate_of(row)
+            continue
+        p_values = {name: plain_number(row[name]) for name in ("p_value", "p_holm")}
+        method["differences"][row["metric"]] = {**estimate_of(row), "best_judge": row["best_judge"], **p_values}
+    return nested
+
+
+def _weights(weights: pd.DataFrame) -> dict[str, Any]:
+    """The stacker: its intercept, each judge's coefficient, and what it was fitted on."""
+    rows = weights.to_dict("records")
+    values = {row["judge"]: plain_number(row["value"]) for row in rows}
+    counts = {name: int(rows[0][name]) for name in ("n_val", "n_val_accepted", "n_left_out")}
+    judges = {judge: value for judge, value in values.items() if judge is not None}
+    return {"intercept": values[None], "judges": judges, **counts, "reason": rows[0]["reason"]}
+
+
+def _rates(rates: pd.DataFrame) -> dict[str, Any]:
+    """Judge -> method -> the estimate, the truth beside it, and what it was computed with."""
+    numbers = ("truth", "power_tuning", "sensitivity", "specificity")
+    nested: dict[str, Any] = {}
+    for row in rates.to_dict("records"):
+        nested.setdefault(row["judge"], {})[row["method"]] = {
+            **estimate_of(row),
+            **{name: plain_number(row[name]) for name in numbers},
+            "n_labelled": int(row["n_labelled"]),
+            "n_unlabelled": int(row["n_unlabelled"]),
+        }
     return nested
 
 

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 from judge_pipeline.cli.evaluation_json import estimate_of, plain_number
 from judge_pipeline.tables.metric_words import (
     AGREEMENT,
+    MAPS,
     METRICS,
+    PANEL_METHODS,
+    RATE_METHODS,
+    SCORE_METRICS,
     agreement_label,
     level_label,
     metric_label,
@@ -26,11 +30,13 @@ Columns = Mapping[str, Callable[[Mapping[str, Any]], str]]
 """Headings and what stands below them in a row, between the interval and the notes."""
 
 _COUNTS = ("log_loss_n_clipped",)
+_CALIBRATED = ("log_loss", "brier", "ece")
 _N: Columns = {"n": lambda row: str(row["n"]), "left out": lambda row: str(row["n_left_out"])}
 _SETTLED: Columns = {
     "p": lambda row: _p(row["p_holm"]),
     "needed": lambda row: _whole(row["trajectories_for_power"]),
 }
+_BEFORE_AND_AFTER: Columns = {"before": lambda row: _four(row["before"]), "after": lambda row: _four(row["after"])}
 
 
 @dataclass(frozen=True)
@@ -104,6 +110,44 @@ def _levels(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
     return [(level_label(row["metric"]), _who(row), row) for row in rows]
 
 
+def _scores(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    rows = tables["judge_scores"].sort_values(["score", "metric"], kind="stable").to_dict("records")
+    return [(f"{row['score']}, {SCORE_METRICS[row['metric']]}", row["judge"], row) for row in rows]
+
+
+def _calibration(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    """A line for each change, which has the figure before and after beside it."""
+    rows = _by(tables["judge_calibration"], METRICS)
+    values = {(r["judge"], r["map"], r["metric"]): r["value"] for r in rows if r["quantity"] == "value"}
+    lines: list[Line] = []
+    for row in rows:
+        judge, name, metric = row["judge"], row["map"], row["metric"]
+        if row["quantity"] == "change" and metric in _CALIBRATED:
+            ends = {"before": values[judge, "none", metric], "after": values[judge, name, metric]}
+            lines.append((metric_label(metric), f"{judge}, {MAPS[name]}", {**row, **ends}))
+    return lines
+
+
+def _panel_figures(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    table = tables["judge_panels"]
+    rows = _by(table[table["quantity"] == "value"], METRICS)
+    return [(metric_label(row["metric"]), PANEL_METHODS[row["method"]], row) for row in rows]
+
+
+def _panel_differences(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    table = tables["judge_panels"]
+    rows = _by(table[table["quantity"] == "difference"], METRICS)
+    return [
+        (metric_label(row["metric"]), f"{row['method'].replace('_', ' ')} - {row['best_judge'] or 'none'}", row)
+        for row in rows
+    ]
+
+
+def _rates(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
+    rows = _by(tables["acceptance_rates"], RATE_METHODS, "method")
+    return [(RATE_METHODS[row["method"]], row["judge"], row) for row in rows]
+
+
 SECTIONS: Sequence[Section] = (
     Section("judges", "Judges", _metrics),
     Section(
@@ -119,6 +163,29 @@ SECTIONS: Sequence[Section] = (
     Section("agreement", "Agreement on test, s_algo", _agreement("s_algo")),
     Section("agreement", "Agreement on test, s_robust", _agreement("s_robust")),
     Section("agreement", "Agreement on test, p_ac", _agreement("p_ac")),
+    Section("scores", "Scores against the verdict, on test", _scores),
+    Section(
+        "calibration",
+        "What calibration maps change on test (after less before)",
+        _calibration,
+        _BEFORE_AND_AFTER,
+        "Maps are fitted on val alone and held fixed. ROC-AUC and the debiased ECE stand in --json.",
+    ),
+    Section("panels", "The panel as one judge", _panel_figures),
+    Section(
+        "panels",
+        "The panel less its best judge, on test",
+        _panel_differences,
+        {"p": lambda row: _p(row["p_holm"]), "n": lambda row: str(row["n"])},
+        "The best judge of each figure is the one that is best on val. p is corrected (Holm) for the four ways.",
+    ),
+    Section(
+        "rates",
+        "Acceptance rate from a judge's answers and the labels of val",
+        _rates,
+        {"truth": lambda row: _four(row["truth"]), "labels": lambda row: str(row["n_labelled"])},
+        "The truth is what all labels of the same attempts say; no method sees those of train and test.",
+    ),
 )
 """The sections in the order in which they are printed."""
 
@@ -178,6 +245,11 @@ def _p(value: Any) -> str:
     if number is None:
         return ""
     return "<0.001" if number < 0.001 else f"{number:.3f}"
+
+
+def _four(value: Any) -> str:
+    number = plain_number(value)
+    return "" if number is None else f"{number:.4f}"
 
 
 def _whole(value: Any) -> str:

@@ -61,11 +61,11 @@ def acceptance_rates(
 
     n_observations = max(len(judged.splits[split].y) for split in _SPLITS)
     replicates = replicate(judged.resamples(n_resamples, seed, _SPLITS), statistics, n_observations=n_observations)
-    notes = [] if judged.cluster_note is None else [judged.cluster_note]
     rows: list[dict[str, Any]] = []
     for name, judge in judges.items():
         facts = judge.facts()
         for method in RATE_METHODS:
+            notes = judged.notes(judged.judges.index(name), *(("val",) if method == "labels_only" else _SPLITS))
             estimate = judge.estimate(method, replicates[name, method], notes)
             row = {"judge": name, "method": method, **estimate.to_row(), **facts}
             rows.append({**row, **judge.beside(method)})

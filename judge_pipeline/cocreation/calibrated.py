@@ -108,9 +108,9 @@ def judge_calibration(
 
     n_observations = len(judged.splits["test"].y)
     replicates = replicate(judged.resamples(n_resamples, seed), statistics, n_observations=n_observations)
-    notes = [] if judged.cluster_note is None else [judged.cluster_note]
     rows = []
     for judge in judges:
+        notes = judged.notes(judged.judges.index(judge.name), "test")
         points = judge.figures(None)
         for key in judge.rows():
             estimate = judge.estimate(key, points.get(key), replicates.get(key), notes)

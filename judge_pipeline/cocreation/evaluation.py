@@ -122,14 +122,4 @@ class _SplitContext:
 
     @classmethod
     def of(cls, judged: JudgedAttempts, split: str, judge: int) -> _SplitContext:
-        arrays = judged.splits[split]
-        n_attempts = len(arrays.y)
-        answered = int((~np.isnan(arrays.p[:, judge])).sum())
-        notes = [] if judged.cluster_note is None else [judged.cluster_note]
-        if answered < n_attempts:
-            notes.insert(
-                0,
-                "unverified (eq. 9) unless this is the judge's stated scope: it answered "
-                f"{answered} of {n_attempts} attempts of {split}",
-            )
-        return cls(n_attempts, notes)
+        return cls(len(judged.splits[split].y), judged.notes(judge, split))

@@ -56,9 +56,9 @@ def judge_scores(
         }
 
     replicates = replicate(judged.resamples(n_resamples, seed), statistics, n_observations=len(test.y))
-    notes = [] if judged.cluster_note is None else [judged.cluster_note]
     rows = []
     for (name, score), scored in scores.items():
+        notes = judged.notes(judged.judges.index(name), "test")
         for metric in _METRICS:
             estimate = scored.estimate(metric, replicates[name, score, metric], notes)
             rows.append({"judge": name, "score": score, "metric": metric, **estimate.to_row()})

@@ -112,6 +112,19 @@ class JudgedAttempts:
             )
         return tuple(sorted(set(names)))
 
+    def notes(self, judge: int, *splits: str) -> list[str]:
+        """Warnings about every figure of the judge on these splits: unanswered attempts (eq. 9), then clusters."""
+        found = []
+        for split in splits:
+            p = self.splits[split].p[:, judge]
+            answered = int((~np.isnan(p)).sum())
+            if answered < len(p):
+                found.append(
+                    "unverified (eq. 9) unless this is the judge's stated scope: it answered "
+                    f"{answered} of {len(p)} attempts of {split}"
+                )
+        return found if self.cluster_note is None else [*found, self.cluster_note]
+
     def resamples(self, n_resamples: int, seed: int, splits: Sequence[str] = ("test", "val")) -> ClusterResamples:
         """The one plan of resamples behind every interval; the draws of test do not depend on what else is drawn."""
         return ClusterResamples(tuple(self.splits[name].n_clusters for name in splits), n_resamples, seed)

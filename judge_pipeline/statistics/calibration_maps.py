@@ -158,7 +158,7 @@ def _warnings(name: str, parameters: Parameters, p: FloatArray) -> list[str]:
     notes = []
     if len(p) < FEW_ANSWERS[name]:
         notes.append(
-            f"fitted on few answers: {len(p)} on val, and with fewer than {FEW_ANSWERS[name]} a {name} map may make "
+            f"fitted on few answers: {len(p)} on val, and with fewer than {FEW_ANSWERS[name]} such a map may make "
             "probabilities worse"
         )
     clipped = n_clipped(p)

@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 
 from judge_pipeline.cli.evaluate import evaluate
 from judge_pipeline.cocreation.judge_figures import METRICS
-from judge_pipeline_tests.cocreation import paper_items
+from judge_pipeline_tests.cocreation import paper_items, scored_judges
 
 ESTIMATE = {"value", "n", "n_left_out", "ci95", "reason"}
 
@@ -110,6 +110,69 @@ def test_differences_are_printed_with_p_and_what_would_settle_them(paper_file: P
     assert "Squared calibration" in result.stdout
     assert "with power 80%" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+@pytest.fixture(scope="module")
+def scored_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("scored") / "scored.csv"
+    scored_judges.simulated(3, n_groups=160).to_csv(path, index=False)
+    return path
+
+
+def test_the_json_holds_every_table(scored_file: Path) -> None:
+    found = figures(scored_file)
+    assert list(found) == [
+        "judges", "agreement", "agreement_on", "differences", "scores", "calibration", "calibration_maps", "panels",
+        "panel_weights", "acceptance_rates",
+    ]  # fmt: skip
+    assert set(found["scores"]["a"]["s_algo"]["spearman"]) == ESTIMATE
+    brier = {name: of["brier"] for name, of in found["calibration"]["a"].items()}
+    assert brier["none"]["value"] == found["judges"]["a"]["brier"]
+    change = brier["platt"]["value"]["value"] - brier["none"]["value"]["value"]
+    assert brier["platt"]["change"]["value"] == pytest.approx(change, abs=1e-12)
+    maps = found["calibration_maps"]["a"]
+    assert set(maps["platt"]["parameters"]) == {"intercept", "slope"}
+    knots = maps["isotonic"]["parameters"]
+    assert knots["knot_p_ac"] == sorted(knots["knot_p_ac"])
+    assert len(knots["knot_value"]) == len(knots["knot_p_ac"]) > 2
+    assert set(found["panels"]) == {"mean", "median", "logit_mean", "stacker"}
+    difference = found["panels"]["mean"]["differences"]["roc_auc"]
+    assert difference["best_judge"] in found["judges"]
+    assert 0 < difference["p_value"] <= difference["p_holm"] <= 1
+    assert set(found["panel_weights"]["judges"]) == {"a", "b", "c"}
+    rates = found["acceptance_rates"]["a"]
+    assert rates["ppi"]["power_tuning"] == 1
+    assert rates["rogan_gladen"]["truth"] == rates["labels_only"]["truth"]
+    assert rates["ppi"]["n"] == rates["ppi"]["n_labelled"] + rates["ppi"]["n_unlabelled"]
+
+
+def test_the_terminal_shows_every_section_or_those_asked_for(scored_file: Path) -> None:
+    everything = run(str(scored_file), "--resamples", "20")
+    assert everything.exit_code == 0, everything.output
+    titles = (
+        "Judges", "Agreement on test, s_robust", "Scores against the verdict, on test",
+        "What calibration maps change on test", "The panel as one judge", "The panel less its best judge",
+        "Acceptance rate from a judge's answers",
+    )  # fmt: skip
+    for title in titles:
+        assert title in everything.stdout
+    assert max(map(len, everything.stdout.splitlines())) <= 80
+    some = run(str(scored_file), "--resamples", "20", "--section", "rates", "--section", "panels").stdout
+    assert [title for title in titles if title in some] == list(titles[-3:])
+    assert "prediction-powered" in some
+    assert run(str(scored_file), "--section", "nothing").exit_code == 2
+
+
+def test_a_score_outside_its_scale_is_refused_with_its_row(scored_file: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(scored_file).head(20)
+    for value, told in ((6, "s_algo is not a whole number from 1 to 5"), ("good", "s_algo is 'good'")):
+        frame.astype({"s_algo": object}).assign(s_algo=[value, *frame["s_algo"][1:]]).to_csv(
+            tmp_path / "bad.csv", index=False
+        )
+        result = run(str(tmp_path / "bad.csv"))
+        assert result.exit_code == 1
+        assert told in result.output
+        assert "row 1 (line 2)" in result.output
 
 
 def test_every_format_gives_the_same(paper_file: Path, tmp_path: Path) -> None:
