@@ -67,6 +67,8 @@ def configuration_page() -> str:
         "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
         "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"
         "| `JUDGE_PIPELINE_OUT` | where to write; else `var/` in the workspace |\n"
+        "| `JUDGE_PIPELINE_CHECKPOINT_URL` | database of answers, `postgresql://...` or `sqlite:///...`; else "
+        "`checkpoint.sqlite` where results are written; may hold a password, and is never stored, never logged |\n"
         "| `JUDGE_PIPELINE_PSEUDONYM_KEY`, or what `redaction.key_env` names | the key of pseudonyms and tombstones; "
         "16 characters or more |\n"
         "| what a judge's `api_key_env` names | its key; never stored, never logged |\n"
