@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judge_pipeline.judging.checkpoint_opening import make_engine, unusable
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, REQUESTS
+from judge_pipeline.judging.checkpoint_tables import BATCH_REQUESTS, CALLS, JUDGMENTS, RENDERED, REQUESTS
 
 _CHUNK = 2000
 
@@ -24,8 +24,8 @@ def attempts_in_checkpoint(url: str) -> set[str]:
     with _store(url) as connection:
         if connection is None:
             return set()
-        both = sa.union(sa.select(CALLS.c.attempt_id), sa.select(JUDGMENTS.c.attempt_id))
-        return {row[0] for row in connection.execute(both)}
+        asked = sa.union(*(sa.select(table.c.attempt_id) for table in _tables_of_attempts(connection)))
+        return {row[0] for row in connection.execute(asked)}
 
 
 def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, str], *, dry_run: bool) -> dict[str, int]:
@@ -38,7 +38,8 @@ def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, st
         dry_run: only count.
 
     Returns:
-        Rows removed of each of the three tables, and ``kept_for_others``: rows that went to an heir.
+        Rows removed of each table, and ``kept_for_others``: rows that went to an heir. Removing a row of
+        ``batch_requests`` leaves the request with the provider: what its batch brings for it is dropped.
     """
     ids = sorted(set(attempt_ids))
     counts = {"judgments": 0, "calls": 0, "requests": 0, "kept_for_others": 0}
@@ -46,17 +47,19 @@ def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, st
         if connection is None or not ids:
             return counts
         hashes: set[str] = set()
+        tables = _tables_of_attempts(connection)
         for chunk in _chunks(ids):
-            for table in (JUDGMENTS, CALLS):
+            for table in tables:
                 hashes |= _forget_rows(connection, table, chunk, heirs, counts)
         for chunk in _chunks(sorted(hashes)):
             still = sa.union(
-                sa.select(CALLS.c.request_hash).where(CALLS.c.request_hash.in_(chunk)),
-                sa.select(JUDGMENTS.c.request_hash).where(JUDGMENTS.c.request_hash.in_(chunk)),
+                *(sa.select(table.c.request_hash).where(table.c.request_hash.in_(chunk)) for table in tables)
             )
             gone = set(chunk) - {row[0] for row in connection.execute(still)}
             done = connection.execute(sa.delete(REQUESTS).where(REQUESTS.c.request_hash.in_(sorted(gone))))
             counts["requests"] += done.rowcount
+        for table in _memos(connection):  # its blocks hold hashes of several people's requests; the next run makes it
+            connection.execute(sa.delete(table))
         if dry_run:
             connection.rollback()
         else:
@@ -76,8 +79,19 @@ def _forget_rows(
         if attempt in heirs:
             change = sa.update(table).where(table.c.attempt_id == attempt).values(attempt_id=heirs[attempt])
             counts["kept_for_others"] += connection.execute(change).rowcount
-    counts[table.name] += connection.execute(sa.delete(table).where(theirs)).rowcount
+    counts[table.name] = counts.get(table.name, 0) + connection.execute(sa.delete(table).where(theirs)).rowcount
     return hashes
+
+
+def _tables_of_attempts(connection: sa.Connection) -> list[sa.Table]:
+    """The tables whose rows belong to attempts; an older version made no ``batch_requests``."""
+    has_batches = sa.inspect(connection).has_table(BATCH_REQUESTS.name)
+    return [JUDGMENTS, CALLS, *([BATCH_REQUESTS] if has_batches else [])]
+
+
+def _memos(connection: sa.Connection) -> list[sa.Table]:
+    """What may be deleted whole, where it is there: an older version did not make it."""
+    return [RENDERED] if sa.inspect(connection).has_table(RENDERED.name) else []
 
 
 @contextmanager
@@ -117,12 +131,13 @@ def _clean_pages(url: str) -> None:
     engine = make_engine(url)
     if not _is_there(engine.url):
         return
-    if engine.dialect.name == "sqlite":
-        statements = ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"]
-    else:  # only FULL writes the files anew; a plain one leaves old rows' bytes where the next ones will come
-        statements = [f"VACUUM (FULL) {table.name}" for table in (JUDGMENTS, CALLS, REQUESTS)]
+    statements = ["PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"]
     try:
         with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            if engine.dialect.name != "sqlite":
+                # Only FULL writes the files anew; a plain one leaves old rows' bytes where the next ones will come.
+                tables = (*_tables_of_attempts(connection), REQUESTS, *_memos(connection))
+                statements = [f"VACUUM (FULL) {table.name}" for table in tables]
             for statement in statements:
                 connection.exec_driver_sql(statement)
     except sa.exc.DBAPIError as error:
