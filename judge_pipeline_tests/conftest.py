@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,3 +42,21 @@ def postgresql_server() -> Iterator[PostgresqlServer]:
     """A real PostgreSQL server; tests that need it are skipped where its programs are not there."""
     with running_server() as server:
         yield server
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def emptied_store_url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
+    """Makes the URL of an empty store again and again, for property tests; one database is emptied each time."""
+    if request.param == "sqlite":
+        return lambda: f"sqlite:///{tmp_path_factory.mktemp('store') / 'c.sqlite'}"
+    server = request.getfixturevalue("postgresql_server")
+    url = server.new_database()
+    names = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+
+    def emptied() -> str:
+        database = url.rpartition("/")[2]
+        for (name,) in server.execute(database, names):
+            server.execute(database, f"TRUNCATE {name}")
+        return url
+
+    return emptied

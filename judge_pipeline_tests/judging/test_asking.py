@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-import tempfile
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -294,42 +292,41 @@ OUTCOMES = ["good", "good", "good", "bad", "cut", "infrastructure", "rate_limit"
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(OUTCOMES), max_size=60), st.integers(1, 6))
 def test_whatever_the_interleaving_of_answers_and_kills_no_stored_answer_is_asked_again(
-    outcomes: list[str], in_flight: int
+    emptied_store_url: Callable[[], str], outcomes: list[str], in_flight: int
 ) -> None:
     """Runs follow each other until one is not killed; a kill cancels whatever is under way, as a dying process does."""
     n = 8
-    with tempfile.TemporaryDirectory() as folder:
-        store = Checkpoint(f"sqlite:///{Path(folder) / 'c.sqlite'}")
-        hashes = {task(i).request_hash: str(i) for i in range(n)}
-        pending, stored_before, kills = list(outcomes), set(), 0
+    store = Checkpoint(emptied_store_url())
+    hashes = {task(i).request_hash: str(i) for i in range(n)}
+    pending, stored_before, kills = list(outcomes), set(), 0
 
-        def answer(text: str, times: int) -> Reply | FailureClass:
-            assert text not in stored_before, "a stored answer was asked for again"
-            outcome = pending.pop(0) if pending else "good"
-            if outcome == "kill":
-                raise Killed
-            texts = {"good": GOOD, "bad": '{"p_ac":85}', "cut": '{"p_ac":0.9'}
-            if outcome in texts:
-                return reply(texts[outcome], "length" if outcome == "cut" else "stop")
-            return outcome  # type: ignore[return-value]
+    def answer(text: str, times: int) -> Reply | FailureClass:
+        assert text not in stored_before, "a stored answer was asked for again"
+        outcome = pending.pop(0) if pending else "good"
+        if outcome == "kill":
+            raise Killed
+        texts = {"good": GOOD, "bad": '{"p_ac":85}', "cut": '{"p_ac":0.9'}
+        if outcome in texts:
+            return reply(texts[outcome], "length" if outcome == "cut" else "stop")
+        return outcome  # type: ignore[return-value]
 
-        import types
+    import types
 
-        clock = types.SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: asyncio.sleep(0))
-        while True:
-            backend = Scripted(answer)
-            try:
-                failed = ask(store, backend, n, clock, max_in_flight=in_flight, max_tries=2)
-            except Killed:
-                kills += 1
-                stored_before = {hashes[h] for h in store.answered("j", hashes)}
-                continue
-            break
-        answered = {hashes[h] for h in store.answered("j", hashes)}
-        assert answered | {a.removeprefix("a") for a in failed} == {str(i) for i in range(n)}
-        assert not answered & {a.removeprefix("a") for a in failed}
-        assert (kills > 0) == ("kill" in outcomes[: len(outcomes) - len(pending)])
-        again = Scripted(lambda text, times: "infrastructure")
-        ask(store, again, n, clock)
-        assert not answered & set(again.asked)
-        store.close()
+    clock = types.SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda seconds: asyncio.sleep(0))
+    while True:
+        backend = Scripted(answer)
+        try:
+            failed = ask(store, backend, n, clock, max_in_flight=in_flight, max_tries=2)
+        except Killed:
+            kills += 1
+            stored_before = {hashes[h] for h in store.answered("j", hashes)}
+            continue
+        break
+    answered = {hashes[h] for h in store.answered("j", hashes)}
+    assert answered | {a.removeprefix("a") for a in failed} == {str(i) for i in range(n)}
+    assert not answered & {a.removeprefix("a") for a in failed}
+    assert (kills > 0) == ("kill" in outcomes[: len(outcomes) - len(pending)])
+    again = Scripted(lambda text, times: "infrastructure")
+    ask(store, again, n, clock)
+    assert not answered & set(again.asked)
+    store.close()

@@ -117,6 +117,18 @@ def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
     store.close()
 
 
+def test_who_reads_on_from_the_last_call_misses_none_that_others_append_meanwhile(store_url: str) -> None:
+    processes = [subprocess.Popen([sys.executable, "-c", WRITES, store_url, str(1 + 100 * n)]) for n in range(3)]
+    store, seen, last = Checkpoint(store_url), 0, 0
+    writing = True
+    while writing:
+        writing = any(process.poll() is None for process in processes)  # before the look: the last one sees all
+        for call_id, *_ in store.costs(last):
+            seen, last = seen + 1, call_id
+    store.close()
+    assert seen == 3 * 80
+
+
 def test_the_same_statements_are_postgresql() -> None:
     dialect = postgresql.dialect()
     upsert = module._INSERTS["postgresql"].judgments

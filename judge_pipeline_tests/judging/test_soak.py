@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint_opening import make_engine
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.verification import verify
 
@@ -45,6 +46,12 @@ threads = [threading.Thread(target=run, args=item) for item in json.loads(judges
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
 
 
 @pytest.mark.slow
@@ -126,7 +133,7 @@ def _stored(checkpoint: Checkpoint) -> set[tuple[str, str]]:
     import sqlalchemy as sa
 
     query = "SELECT components FROM judgments JOIN requests USING (request_hash)"
-    engine = sa.create_engine(checkpoint.url)
+    engine = make_engine(checkpoint.url)
     with engine.connect() as connection:
         found = [json.loads(row[0]) for row in connection.execute(sa.text(query))]
     engine.dispose()
@@ -138,7 +145,7 @@ def _stored(checkpoint: Checkpoint) -> set[tuple[str, str]]:
 def _n_calls(checkpoint: Checkpoint) -> int:
     import sqlalchemy as sa
 
-    engine = sa.create_engine(checkpoint.url)
+    engine = make_engine(checkpoint.url)
     with engine.connect() as connection:
         (n,) = connection.execute(sa.text("SELECT count(*) FROM calls")).one()
     engine.dispose()
