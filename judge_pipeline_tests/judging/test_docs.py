@@ -8,7 +8,7 @@ from pathlib import Path
 import yaml
 
 from judge_pipeline.judging.failures import HEALING, IN_WORDS, STOPPING
-from judge_pipeline.settings import JudgesFile
+from judge_pipeline.settings import Batch, JudgesFile
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "add-a-judge.md").read_text(encoding="utf-8")
 
@@ -26,3 +26,10 @@ def test_the_table_of_failures_is_the_code_s() -> None:
     again = dict(re.findall(r"^\| `(\w+)` \| .*? \| (.*) \|$", TEXT, flags=re.MULTILINE))
     assert {name for name, words in again.items() if words.startswith("yes")} == HEALING
     assert {name for name, words in again.items() if words.endswith("stops the run")} == STOPPING
+
+
+def test_the_examples_of_batches_are_valid_and_the_second_says_the_defaults() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "ask-in-batches.md").read_text(encoding="utf-8")
+    examples = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    first, second = (JudgesFile.model_validate(yaml.safe_load(e)).get("gpt-5.2-batch").batch for e in examples)
+    assert first == second == Batch()
