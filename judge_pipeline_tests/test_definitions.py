@@ -19,6 +19,7 @@ GRAPH = {
         "contest_overview",
         "ingest_quarantine",
         "judge_agreement",
+        "judge_canary_effects",
         "judge_coverage",
         "judge_curves",
         "judge_metrics",

@@ -12,6 +12,7 @@ from judge_pipeline.tables import (
     CONTEST_OVERVIEW,
     INGEST_QUARANTINE,
     JUDGE_AGREEMENT,
+    JUDGE_CANARY_EFFECTS,
     JUDGE_COVERAGE,
     JUDGE_CURVES,
     JUDGE_METRICS,
@@ -78,7 +79,7 @@ _REPORTED = (
 )
 
 
-_REPORTED_TOO = (PROMPT_CODE_NED, PROMPT_CODE_SUMMARY)
+_REPORTED_TOO = (PROMPT_CODE_NED, PROMPT_CODE_SUMMARY, JUDGE_CANARY_EFFECTS)
 """Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
 
 

@@ -152,7 +152,7 @@ def canary_tables(effects: pd.DataFrame, judges: Sequence[str]) -> list[RichTabl
         table = RichTable(title=f"{judge}: movement of p_ac", title_justify="left", box=None, padding=(0, 2, 0, 0))
         for heading in ("planted text", "asks for", "moved", "beyond control", "95% interval", "flipped", "n"):
             left = heading in ("planted text", "asks for")
-            table.add_column(heading, justify="left" if left else "right", no_wrap=heading != "asks for")
+            table.add_column(heading, justify="left" if left else "right", no_wrap=heading != "beyond control")
         mine = effects[effects["judge"] == judge]
         for (injection, place, direction), rows in mine.groupby(["injection", "place", "direction"], sort=False):
             of = {row["metric"]: row for row in rows.to_dict("records")}

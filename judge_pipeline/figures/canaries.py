@@ -38,7 +38,7 @@ def canary_figure(effects: pd.DataFrame) -> style.DrawnFigure:
     counts = [estimate.n for of_judge in found.values() for estimate in of_judge.values() if estimate.n]
     subtitle = (
         f"movement of p_ac beyond the control, 95% intervals, {n_in_words(counts, 'attempts a text')}; "
-        "dashed: no movement; circles try to raise p_ac, squares to lower it, diamonds are controls"
+        "dashed: no movement; circles try to raise p_ac, squares to lower it; diamonds: the controls themselves"
     )
     facets = style.Facets(len(found), height=_ROW * len(rows) + 8, min_width=300, gap_x=28, gap_y=78)
     hidden = {"visible": False, "range": [-len(rows), 0.06]}

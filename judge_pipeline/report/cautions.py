@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from judge_pipeline.figures.estimates import accepted_share
+from judge_pipeline.report.canary_words import talked_round
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
 
 FEW_TRAJECTORIES = 50
@@ -38,6 +39,7 @@ def cautions(given: CocreationReportInput, note: str | None = None) -> list[Stat
     shown = {judge: kind for judge, kind in kinds.items() if judge in set(given.judge_metrics["judge"])}
     found = [Statement("Note on these data", note, "data")] if note else []
     for statement in (
+        _talked_round(given.judge_canary_effects),
         _unverified(kinds, set(shown)),
         _simulated(shown),
         _embedded(shown),
@@ -104,6 +106,14 @@ def _embedded(kinds: Mapping[str, JudgeKind]) -> Statement | None:
         "known verdicts it is at chance; its figures say that the pipeline works, no more.",
         "judges",
     )
+
+
+def _talked_round(effects: pd.DataFrame | None) -> Statement | None:
+    sentences = [] if effects is None else talked_round(effects)
+    if not sentences:
+        return None
+    who = f"{len(sentences)} judge{'' if len(sentences) == 1 else 's'} can be moved by what an attempt says"
+    return Statement(who, f"{'; '.join(sentences)}.", "talked-round")
 
 
 def _one_class(curves: pd.DataFrame) -> Statement | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from judge_pipeline.figures.agreement import cohen_figure
+from judge_pipeline.figures.canaries import canary_figure
 from judge_pipeline.figures.cross_metric import cross_metric_figure, decision_agreement_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
 from judge_pipeline.figures.estimates import accepted_share
@@ -16,6 +17,7 @@ from judge_pipeline.figures.prompt_code import prompt_code_figure
 from judge_pipeline.figures.style import DrawnFigure
 from judge_pipeline.figures.thresholds import threshold_figure
 from judge_pipeline.report import cocreation_views as views
+from judge_pipeline.report.canary_views import canaries
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
@@ -77,6 +79,9 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         survival_figure(tables.survival),
         struggle_figure(tables.struggle_curves),
     ]
+    effects = tables.judge_canary_effects
+    if effects is not None and len(effects):
+        drawn.append(canary_figure(effects))
     return [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
 
 
@@ -95,7 +100,7 @@ def without_skill(tables: CocreationReportInput) -> dict[str, float]:
 
 def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:
     """The tables of the report in its order."""
-    kinds = judge_kinds(tables.judge_coverage)
+    kinds, effects = judge_kinds(tables.judge_coverage), tables.judge_canary_effects
     return [
         views.overview(tables.contest_overview),
         views.coverage(tables.judge_coverage, kinds),
@@ -107,6 +112,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.trajectory_counts(tables.trajectories),
         views.success(tables.success_at_turn),
         views.survival(tables.survival),
+        *([canaries(effects, kinds)] if effects is not None and len(effects) else []),
         views.set_aside(tables.ingest_quarantine),
         *views.provenance(provenance),
     ]

@@ -39,6 +39,7 @@ class CocreationReportInput:
     judge_calibration: pd.DataFrame | None = None
     judge_panels: pd.DataFrame | None = None
     acceptance_rates: pd.DataFrame | None = None
+    judge_canary_effects: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():
@@ -149,6 +150,7 @@ _JUDGES_OF = {
     "judge_calibration": ("judge",),
     "judge_panels": ("best_judge",),
     "acceptance_rates": ("judge",),
+    "judge_canary_effects": ("judge",),
 }
 """Where the optional tables name a judge."""
 

@@ -21,9 +21,12 @@ LIMITS = {"max_in_flight": 4, "backoff_seconds": 0.01, "max_backoff_seconds": 0.
 class LoopbackWorkspace:
     """The workspace, its judges.yaml and its commands."""
 
-    def __init__(self, folder: Path, url: str, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, folder: Path, url: str, capsys: Any, monkeypatch: pytest.MonkeyPatch, n_participants: int = 3,
+        n_problems: int = 2,
+    ) -> None:  # fmt: skip
         self.url, self._capsys, self._monkeypatch = url, capsys, monkeypatch
-        self.contest = MiniContest(folder / "home").lay(3, 2)
+        self.contest = MiniContest(folder / "home").lay(n_participants, n_problems)
         self.workspace = Workspace.find({}, self.contest.home)
         self.configure()
         monkeypatch.chdir(self.contest.home)
