@@ -158,7 +158,7 @@ class _Batches:
             ("judge", "left"), ("since", "left"), ("requests", "right"), ("done", "right"), ("failed", "right"),
             ("USD, about", "right"), ("state", "left"),
         ):  # fmt: skip
-            table.add_column(heading, justify=justify, no_wrap=heading != "state")  # type: ignore[arg-type]
+            table.add_column(heading, justify=justify, no_wrap=heading != "state", overflow="fold")  # type: ignore[arg-type]
         for row in rows:
             table.add_row(*(escape(cell) for cell in _cells(row)))
         self._console.print(table)

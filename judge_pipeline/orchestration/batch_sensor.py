@@ -77,4 +77,5 @@ def _in_words(row: BatchRow, problem: str | None) -> str:
         return problem
     if row.n_collections >= MOST_COLLECTIONS:
         return f"{MOST_COLLECTIONS} runs could not collect it; see their logs, then 'judge-pipeline batches'"
-    return f"{row.status or row.state}, {row.n_completed or 0} of {row.n_requests} done"
+    state = row.status or row.state if row.state == "submitted" else row.state
+    return f"{state}, {row.n_completed or 0} of {row.n_requests} done"

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from judge_pipeline.judging.progress import Progress as JudgingProgress
 
 
+_WAITS = "its requests wait in a batch at the provider"
+
+
 class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     """Where the team's configuration and data lie, and where to write."""
 
@@ -47,8 +50,10 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def judge_facts(self, contest: str) -> list[JudgeFacts]:
         """What the contest's coverage table says of each judge that serves the co-creation system."""
         from judge_pipeline.cocreation.coverage import JudgeFacts
+        from judge_pipeline.orchestration.open_batches import batches_of
 
         judges, folder = self.workspace().judges(), self.folder(contest)
+        waiting = {row.judge for row in batches_of(self.workspace(), contest)}
         facts = []
         for name in judges.names("cocreation"):
             judge = judges.get(name)
@@ -59,7 +64,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                     judges.in_panel(name),
                     judge.scope.in_words(),
                     judge.scope.splits,
-                    why_left_out(judge, folder, os.environ),
+                    _WAITS if name in waiting else why_left_out(judge, folder, os.environ),
                 )
             )
         return facts

@@ -6,7 +6,9 @@ judge. A judge that fails does not stop the others: what comes after reads the j
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -45,17 +47,31 @@ def run_job(
             of the step; it is meant for the whole command.
     """
     key = contest if judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
-    result = definitions.resolve_job_def(job).execute_in_process(
-        instance=instance,
-        partition_key=key,
-        raise_on_error=False,
-        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
-        tags={"judge_pipeline/started_by": "command line", **tags},
-    )
+    with _without_advice():
+        result = definitions.resolve_job_def(job).execute_in_process(
+            instance=instance,
+            partition_key=key,
+            raise_on_error=False,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            tags={"judge_pipeline/started_by": "command line", **tags},
+        )
     if _interrupted(result):
         raise KeyboardInterrupt
     error = None if result.success else _why(result)
     return JobOutcome(result.run_id, error, _failed_checks(result), _waiting(result))
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """Keep Dagster from warning that an asset that was not made has no checks, and that what follows goes on: it is
+    skipped."""
+    logger = logging.getLogger("dagster._core.execution.plan.active")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _interrupted(result: dg.ExecuteInProcessResult) -> bool:
