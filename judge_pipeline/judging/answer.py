@@ -18,6 +18,13 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
 from judge_pipeline.judging.failures import Failure
+from judge_pipeline.judging.finish_reasons import failure_of
+
+LONGEST_TEXT_CHARS = 1_000_000
+"""Longest text, thinking included, in which an answer is looked for: some 250,000 tokens, and below a second."""
+
+_LONGEST_REPAIR_CHARS = 20_000
+_MOST_ENDS_OF_THINKING = 8
 
 MAX_RATIONALE_CHARS = 1000
 """Longest rationale accepted; the prompt asks for far less."""
@@ -70,19 +77,27 @@ def parse_answer(text: str | None, finish_reason: str | None, model: type[M]) ->
 
     Args:
         text: the content that the model returned; None where it returned none.
-        finish_reason: the provider's reason for stopping. ``length`` means truncated, whatever the text looks like.
+        finish_reason: the provider's reason for stopping; see :func:`finish_reasons.failure_of`.
         model: what the answer must be, for example :class:`Judgment`.
 
     Returns:
-        An :class:`Answer`, or a :class:`Failure` of class truncated, refusal, empty or invalid. The text of an
-        invalid one lists the validation errors, as the re-ask carries them.
+        An :class:`Answer`, or a :class:`Failure` of class truncated, refusal, infrastructure, empty or invalid. The
+        text of an invalid one lists the validation errors, as the re-ask carries them.
     """
-    if finish_reason in ("length", "max_tokens"):
-        return Failure("truncated", "the answer was cut off at the token limit (finish_reason: length)")
-    if finish_reason == "content_filter":
-        return Failure("refusal", "the provider's content filter withheld the answer (finish_reason: content_filter)")
+    ended = failure_of(finish_reason)
+    if ended is not None:
+        return ended
     if text is None or not text.strip():
         return Failure("empty", f"the model returned no text (finish_reason: {finish_reason})")
+    if len(text) > LONGEST_TEXT_CHARS:
+        return Failure("invalid", f"the answer has {len(text)} characters; more than {LONGEST_TEXT_CHARS} are not read")
+    try:
+        return _read(text, model)
+    except RecursionError:
+        return Failure("invalid", "the answer is nested too deeply")
+
+
+def _read(text: str, model: type[M]) -> Answer[M] | Failure:
     found = _find_object(text, tuple(model.model_fields))
     if isinstance(found, Failure):
         return found
@@ -135,40 +150,63 @@ def _in_answer(text: str, fields: tuple[str, ...]) -> _Found | Failure:
     plain = _loads(text)
     if not isinstance(plain, _NotJson):
         return plain, []
-    fenced = _FENCE.fullmatch(text)
-    inner = fenced["inner"].strip() if fenced else text
-    repairs = ["code fence removed"] if fenced else []
-    if fenced:
+    fenced = _in_fence(text)
+    inner = text if fenced is None else fenced
+    repairs = [] if fenced is None else ["code fence removed"]
+    if fenced is not None:
         plain = _loads(inner)
         if not isinstance(plain, _NotJson):
             return plain, repairs
     return _only_object(inner, repairs, fields)
 
 
+def _in_fence(text: str) -> str | None:
+    """What stands between the fences, where the whole text does."""
+    opened = _FENCE.match(text)
+    if opened is None or not text.endswith(opened["mark"]) or len(text) < opened.end() + 3:
+        return None
+    inner = text[opened.end() : -3]
+    last_line = inner.rpartition("\n")[2]
+    return None if last_line.strip() or "\n" not in inner else inner.strip()
+
+
 def _only_object(text: str, repairs: list[str], fields: tuple[str, ...]) -> _Found | Failure:
     spans, unclosed = _object_spans(text)
-    parsed = [(span, _loads(span)) for span in spans]
-    objects = [(span, value) for span, value in parsed if isinstance(value, dict)]
-    near = [span for span, value in parsed if isinstance(value, _NotJson) and any(name in span for name in fields)]
-    if len(objects) + len(near) > 1:
-        return Failure("invalid", f"the answer holds {len(objects) + len(near)} JSON objects; exactly one is wanted")
-    if unclosed and not objects:
+    found: list[tuple[int, str, Any]] = []
+    for start, span in spans:
+        value = _loads(span)
+        if isinstance(value, dict) or any(name in span for name in fields):
+            found.append((start, span, value))
+        if len(found) > 1:
+            return Failure("invalid", "the answer holds 2 JSON objects or more; exactly one is wanted")
+    is_object = bool(found) and isinstance(found[0][2], dict)
+    if unclosed and not is_object:
         return Failure("truncated", "the JSON object was never closed: the answer was cut off")
-    if objects and not unclosed:
-        return objects[0][1], [*repairs, "text around the JSON object removed"]
-    if near:
-        around = [] if near[0] == text else ["text around the JSON object removed"]
-        return _repaired(near[0], [*repairs, *around])
-    if _REFUSAL.match(text):
+    if found and not unclosed:
+        start, span, value = found[0]
+        named = _named_after(text[start + len(span) :], fields)
+        if named:
+            return Failure("invalid", f"after the JSON object the text gives {named} another time")
+        around = [] if span == text else ["text around the JSON object removed"]
+        return (value, [*repairs, *around]) if is_object else _repaired(span, [*repairs, *around])
+    if _REFUSAL.match(text[:_REFUSAL_CHARS]):
         return Failure("refusal", f"the model declined: {text[:200]!r}")
     return Failure("invalid", "the answer is not a JSON object")
+
+
+def _named_after(text: str, fields: tuple[str, ...]) -> str | None:
+    """A field that the text gives a number to: which of the two is meant would be a guess."""
+    return next((name for name in fields if re.search(rf"\b{re.escape(name)}\b[^\n\d]{{0,40}}\d", text)), None)
 
 
 def _repaired(span: str, repairs: list[str]) -> _Found | Failure:
     """json-repair's reading, if it differs from the text in punctuation alone: no word or number lost or made."""
     import json_repair
 
-    value = json_repair.loads(span, skip_json_loads=True)
+    try:
+        value = json_repair.loads(span, skip_json_loads=True) if len(span) <= _LONGEST_REPAIR_CHARS else None
+    except ValueError:  # nested deeper than it goes
+        value = None
     if not isinstance(value, dict) or _skeleton(json.dumps(value, ensure_ascii=False)) != _skeleton(span):
         problem = _loads(span)
         return Failure("invalid", f"the answer is not valid JSON ({problem}), and cannot be repaired without guessing")
@@ -202,7 +240,7 @@ def _refuse_constant(name: str) -> Any:
 _THINKING = r"think|thinking|thought|reasoning"
 _OPENS = re.compile(rf"<({_THINKING})>", re.IGNORECASE)
 _CLOSES = re.compile(rf"</({_THINKING})>", re.IGNORECASE)
-_FENCE = re.compile(r"(?P<mark>```|~~~)[A-Za-z0-9_-]*\s*\n(?P<inner>.*)\n\s*(?P=mark)", re.DOTALL)
+_FENCE = re.compile(r"(?P<mark>```|~~~)[A-Za-z0-9_-]*[ \t\r]*\n")
 _REFUSAL = re.compile(
     r"\W*(i['’]?m|i am|we['’]re)?\s*(very |so |truly )?(sorry|unable to|not able to)\b"
     r"|\W*(sorry[,.]? )?(but )?i (can['’]?t|cannot|can not|won['’]?t|will not|must decline)\b"
@@ -214,15 +252,15 @@ _REFUSAL = re.compile(
 def _after_thinking(text: str) -> Iterator[str]:
     """What follows each end of thinking, last first: the last may stand inside a string of the answer itself."""
     ends = [match.end() for match in _CLOSES.finditer(text)]
-    for end in reversed(ends or [0]):
+    for end in reversed(ends[-_MOST_ENDS_OF_THINKING:] or [0]):
         opened = _OPENS.search(text, end)
         if opened is None or "{" in text[end : opened.start()]:
             yield text[end:]
 
 
-def _object_spans(text: str) -> tuple[list[str], bool]:
-    """The outermost {...} of the text, strings understood, and whether a last one is never closed."""
-    spans: list[str] = []
+def _object_spans(text: str) -> tuple[list[tuple[int, str]], bool]:
+    """The outermost {...} of the text and where they begin, strings understood; whether a last one is never closed."""
+    spans: list[tuple[int, str]] = []
     depth, start, in_string, escaped = 0, 0, False, False
     for index, char in enumerate(text):
         if in_string:
@@ -236,9 +274,11 @@ def _object_spans(text: str) -> tuple[list[str], bool]:
         elif char == "}" and depth:
             depth -= 1
             if depth == 0:
-                spans.append(text[start : index + 1])
+                spans.append((start, text[start : index + 1]))
     return spans, depth > 0
 
+
+_REFUSAL_CHARS = 200
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _CURLY = re.compile("[“”‘’]")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.checkpoint import StoredRequest
 from judge_pipeline.judging.failures import Failure
+from judge_pipeline.judging.finish_reasons import is_withheld
 from judge_pipeline.judging.request import Call, Message
 from judge_pipeline.judging.tries import Asked
 
@@ -133,5 +134,5 @@ def may_be_re_asked(reply: Reply | None, failure: Failure, *, was_re_asked: bool
     if was_re_asked or reply is None or not reply.text:
         return False
     return failure.failure_class == "invalid" or (
-        failure.failure_class == "refusal" and not reply.refusal and reply.finish_reason != "content_filter"
+        failure.failure_class == "refusal" and not reply.refusal and not is_withheld(reply.finish_reason)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 
 import pytest
 from hypothesis import given
@@ -140,6 +141,11 @@ def test_what_is_invalid_says_why(text: str, said: str) -> None:
         ("  \n", "stop", "empty"),
         ("<think>long</think>", "stop", "empty"),
         (PLAIN, "content_filter", "refusal"),
+        (PLAIN, "MAX_TOKENS", "truncated"),
+        (PLAIN, "model_length", "truncated"),
+        (PLAIN, "SAFETY", "refusal"),
+        (PLAIN, "error", "infrastructure"),
+        (PLAIN, "abort", "infrastructure"),
         ("I'm sorry, but I can't help with that.", "stop", "refusal"),
         ("I cannot assess this code.", "stop", "refusal"),
         ("As an AI, I do not judge.", "stop", "refusal"),
@@ -149,6 +155,33 @@ def test_truncated_empty_and_refused_answers_have_their_class(
     text: str | None, finish_reason: str, failure_class: str
 ) -> None:
     assert failure(text, finish_reason).failure_class == failure_class
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n" + "\n" * 500_000 + "x", "!" + " " * 500_000 + "x", "</think>{" * 50_000, '{"p_ac":1}' * 90_000,
+        '{"p_ac":' + '"' * 500_000 + "}", "{" * 900_000, "1" * 900_000 + "x", '{"p_ac":' + "[" * 450_000,
+        "x" * 2_000_000,
+    ],
+)  # fmt: skip
+def test_no_text_takes_long_to_read(text: str) -> None:
+    started = time.process_time()
+    assert isinstance(parse(text), Failure)
+    assert time.process_time() - started < 3.0
+
+
+@pytest.mark.parametrize("depth", [100, 500, 900, 950, 990, 1000, 5000])
+@pytest.mark.parametrize("end", ["}", ",}"])
+def test_deep_nesting_is_invalid(depth: int, end: str) -> None:
+    text = '{"p_ac":' + "[" * depth + "]" * depth + "," + REST + end
+    assert failure(text).failure_class == "invalid"
+
+
+def test_a_number_that_the_text_gives_again_after_the_object_is_not_passed_over() -> None:
+    assert value("p_ac may be near 0.9, I thought.\n" + PLAIN).p_ac == 0.2  # thinking aloud before it
+    assert value(PLAIN + "\nI hope that p_ac helps.").p_ac == 0.2
+    assert failure(PLAIN + "\nNo: p_ac is rather 0.9.").text == "after the JSON object the text gives p_ac another time"
 
 
 judgments = st.builds(

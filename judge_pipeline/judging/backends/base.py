@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from judge_pipeline.judging.request import Call, Message
 
+_WORDS_CHARS = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -36,6 +38,11 @@ class Reply:
     tokens_reasoning: int | None = None
     cost_usd: float | None = None
     sent: Mapping[str, Any] = field(default_factory=dict)
+
+
+def words_of(value: Any) -> str | None:
+    """A name or a refusal as text, in whatever form a provider gives it; None where it gives none."""
+    return value if isinstance(value, str) else repr(value)[:_WORDS_CHARS] if value else None
 
 
 class AskedBackend(Protocol):

@@ -10,10 +10,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from judge_pipeline.judging.backends.base import Reply
+from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.litellm_backend import response_format, with_answer_limit
 from judge_pipeline.judging.backends.litellm_client import count_of
-from judge_pipeline.judging.backends.provider_errors import classify
+from judge_pipeline.judging.backends.provider_errors import classify, status_of_code
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.request import Call, Message
 from judge_pipeline.settings import LitellmJudge, Price
@@ -71,7 +71,7 @@ class DirectBackend:
         """One try; see ``AskedBackend.ask``."""
         body, sent = self.body(call, further, max_output_tokens)
         status, headers, content = await self._post(json.dumps(body).encode("ascii"))
-        if status != 200:
+        if not 200 <= status < 300:
             raise refused(status, headers, content)
         return reply_of(content, headers.get("x-request-id") or headers.get("request-id"), self._price, sent)
 
@@ -104,7 +104,7 @@ class DirectBackend:
 
 
 def reply_of(content: bytes, request_id: str | None, price: Price | None, sent: Mapping[str, Any]) -> Reply:
-    """The reply that a chat completion's body (of status 200) holds, read strictly.
+    """The reply that a chat completion's body (of a status that means success) holds, read strictly.
 
     Raises:
         CallFailedError: it is no chat completion, holds several different choices, or reports an error.
@@ -119,9 +119,9 @@ def reply_of(content: bytes, request_id: str | None, price: Price | None, sent: 
     return Reply(
         text=message.get("content"),
         finish_reason=_text(choice.get("finish_reason")),
-        refusal=_text(message.get("refusal")),
-        model=_text(whole.get("model")),
-        provider_request_id=request_id or _text(whole.get("id")),
+        refusal=words_of(message.get("refusal")),
+        model=words_of(whole.get("model")),
+        provider_request_id=request_id or words_of(whole.get("id")),
         tokens_in=tokens_in,
         tokens_out=tokens_out,
         tokens_reasoning=tokens_reasoning,
@@ -150,11 +150,9 @@ async def _read(response: aiohttp.ClientResponse) -> bytes:
 
 
 def refused(status: int, headers: Mapping[str, str], content: bytes) -> CallFailedError:
-    """The failure that an answer of a status other than 200 means."""
-    if 300 <= status < 400:
-        words = (
-            f"HTTP {status}: the server sends on to {headers.get('location', 'nowhere')!r}; set base_url to where it is"
-        )
+    """The failure that an answer means whose status does not mean success."""
+    if 300 <= status < 400 and "location" in headers:
+        words = f"HTTP {status}: the server sends on to {headers['location']!r}; set base_url to where it is"
         return CallFailedError(Failure("configuration", words))
     return classify(status, f"HTTP {status}: {_error_text(content)}", headers)
 
@@ -174,7 +172,9 @@ def _error_text(content: bytes) -> str:
 
 def _object(content: bytes) -> dict[str, Any]:
     try:
-        whole = json.loads(content)
+        whole = json.loads(content, object_pairs_hook=_without_unequal_twins)
+    except _UnequalTwinsError as twins:
+        raise _broken(f"the provider's reply gives {str(twins)!r} twice, with different values") from None
     except (ValueError, RecursionError):
         shown = content[:200].decode("utf-8", "replace")
         raise _broken(f"the provider's reply is not JSON: {shown!r}") from None
@@ -182,8 +182,21 @@ def _object(content: bytes) -> dict[str, Any]:
         raise _broken("the provider's reply is not a JSON object")
     error = whole.get("error")
     if error:  # some servers report an upstream's failure under status 200
-        code = error.get("code") if isinstance(error, dict) else None
-        raise classify(code if isinstance(code, int) else None, _error_text(content))
+        codes = (error.get("code"), error.get("type")) if isinstance(error, dict) else ()
+        raise classify(status_of_code(*codes), _error_text(content))
+    return whole
+
+
+class _UnequalTwinsError(ValueError):
+    pass
+
+
+def _without_unequal_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    whole = dict(pairs)
+    if len(whole) != len(pairs):
+        for key, value in pairs:
+            if value != whole[key]:
+                raise _UnequalTwinsError(key)
     return whole
 
 
@@ -194,10 +207,14 @@ def _choice(whole: Mapping[str, Any]) -> dict[str, Any]:
         raise _broken("the provider's reply holds no choices")
     if not all(isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices):
         raise _broken("the provider's reply holds a choice without a message")
-    contents = [choice["message"].get("content") for choice in choices]
-    if not all(content is None or isinstance(content, str) for content in contents):
+    messages = [choice["message"] for choice in choices]
+    if not all(message.get("content") is None or isinstance(message["content"], str) for message in messages):
         raise _broken("the provider's reply holds content that is not text")
-    if len(set(contents)) > 1:
+    told = {
+        (message.get("content"), repr(choice.get("finish_reason")), repr(message.get("refusal")))
+        for choice, message in zip(choices, messages, strict=True)
+    }
+    if len(told) > 1:
         raise _broken(f"the provider's reply holds {len(choices)} different choices where one was asked")
     first: dict[str, Any] = choices[0]
     return first

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from judge_pipeline.judging.answer import Judgment, json_schema
-from judge_pipeline.judging.backends.base import Reply
+from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.closing_threads import ClosingThreads
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.request import Call, Message, canonical_json
@@ -96,7 +96,7 @@ class LitellmBackend:
 
     async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
         """One try; see ``AskedBackend.ask``."""
-        from judge_pipeline.judging.backends.litellm_client import complete, request_id_of, usage_of
+        from judge_pipeline.judging.backends.litellm_client import complete, finish_reason_of, request_id_of, usage_of
 
         sendable = self._prepare(call)
         arguments, sent = _arguments(call, sendable, further, max_output_tokens)
@@ -112,9 +112,9 @@ class LitellmBackend:
         tokens_in, tokens_out, tokens_reasoning = usage_of(reply)
         return Reply(
             text=choice.message.content,
-            finish_reason=choice.finish_reason,
-            refusal=getattr(choice.message, "refusal", None),
-            model=reply.model,
+            finish_reason=finish_reason_of(choice),
+            refusal=words_of(getattr(choice.message, "refusal", None)),
+            model=words_of(reply.model),
             provider_request_id=request_id_of(reply),
             tokens_in=tokens_in,
             tokens_out=tokens_out,

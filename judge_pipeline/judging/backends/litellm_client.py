@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import os
+import warnings
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from judge_pipeline.judging.backends.provider_errors import classify
+from judge_pipeline.judging.backends.provider_errors import classify, status_of_code
 from judge_pipeline.judging.failures import CallFailedError, Failure
 
 _MOST_TOKENS = 10**9
@@ -26,6 +27,7 @@ def load_litellm() -> Any:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise it fetches its price table over the network
     import litellm
 
+    warnings.filterwarnings("ignore", message="Pydantic serializer warnings")  # they quote replies
     litellm.suppress_debug_info = True
     litellm.drop_params = False
     litellm.num_retries = None
@@ -54,7 +56,7 @@ async def complete(**arguments: Any) -> Any:
     choices = getattr(reply, "choices", None)
     if not choices:
         raise CallFailedError(Failure("infrastructure", "the provider's reply holds no choices"))
-    if len({choice.message.content for choice in choices}) > 1:
+    if len({_told(choice) for choice in choices}) > 1:
         raise CallFailedError(
             Failure(
                 "infrastructure", f"the provider's reply holds {len(choices)} different choices where one was asked"
@@ -84,6 +86,19 @@ def openai_body(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return body | further if further else body
 
 
+def _told(choice: Any) -> tuple[Any, ...]:
+    """What a choice says: choices that say the same are one."""
+    message = choice.message
+    return message.content, finish_reason_of(choice), repr(getattr(message, "refusal", None))
+
+
+def finish_reason_of(choice: Any) -> str | None:
+    """Why the model stopped, as the provider said; litellm puts "stop" in the place of what it does not know."""
+    native = (getattr(choice, "provider_specific_fields", None) or {}).get("native_finish_reason")
+    told = native if isinstance(native, str) else choice.finish_reason
+    return told if isinstance(told, str) else None
+
+
 def failed_call(error: Exception) -> CallFailedError:
     """What an exception of litellm's means, with its class."""
     litellm = load_litellm()
@@ -100,8 +115,10 @@ def failed_call(error: Exception) -> CallFailedError:
     )
     body = getattr(error, "body", None)
     code = body.get("code") if isinstance(body, dict) else None
+    if status == 422 and not headers and body is None:
+        status = None  # litellm's word for an error that came under status 200 and without a code
     return classify(
-        status if isinstance(status, int) else None,
+        status if isinstance(status, int) else status_of_code(status),
         f"{text} ({code})" if code else text,
         dict(headers) if headers else None,
     )
@@ -127,7 +144,8 @@ def usage_of(reply: Any) -> tuple[int | None, int | None, int | None]:
 
 def count_of(value: Any) -> int | None:
     """The value, if it can be a number of tokens."""
-    return value if isinstance(value, int) and 0 <= value <= _MOST_TOKENS else None
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS
+    return value if is_count else None
 
 
 def request_id_of(reply: Any) -> str | None:

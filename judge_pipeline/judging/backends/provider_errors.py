@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
 
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass
 from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS
@@ -26,7 +27,22 @@ _TOO_LONG = re.compile(
 )
 _DECLINED = re.compile(r"content[_ ](policy|filter)|safety|responsible ai|flagged", re.IGNORECASE)
 _RETRY_DELAY = re.compile(r"""["']?retry_?delay["']?\s*:\s*["']?(\d+(?:\.\d+)?)s""", re.IGNORECASE)
-_ORDINARY = {404: "configuration", 401: "authentication", 403: "authentication", 402: "quota"}
+_ORDINARY = {
+    401: "authentication", 402: "quota", 403: "authentication",
+    404: "configuration", 405: "configuration", 410: "configuration",
+}  # fmt: skip
+_PASSING = frozenset({408, 409, 421, 423, 424, 425, 449, 499})
+_STATUS_OF_CODE = {
+    "rate_limit": 429, "rate_limit_error": 429, "rate_limit_exceeded": 429, "rate_limited": 429,
+    "too_many_requests": 429, "resource_exhausted": 429,
+    "insufficient_quota": 402, "insufficient_balance": 402, "billing_error": 402,
+    "invalid_api_key": 401, "authentication_error": 401, "unauthorized": 401, "unauthenticated": 401,
+    "permission_denied": 403, "permission_error": 403,
+    "model_not_found": 404, "not_found_error": 404,
+    "context_length_exceeded": 400, "content_filter": 400, "content_policy_violation": 400,
+    "invalid_request_error": 400,
+}  # fmt: skip
+"""What servers call an error in words, where they report it under status 200."""
 
 
 def classify(
@@ -43,12 +59,27 @@ def classify(
     return CallFailedError(Failure(failure_class, text), retry_after if failure_class != "quota" else None)
 
 
+def status_of_code(*codes: Any) -> int | None:
+    """The HTTP status that the first telling one of an error's codes stands for; None where none does.
+
+    Args:
+        codes: an error object's ``code`` and ``type``, whatever they are: 429, "429", "rate_limit_exceeded".
+    """
+    for code in codes:
+        status = code
+        if isinstance(code, str):
+            status = int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUS_OF_CODE.get(code.lower())
+        if isinstance(status, int) and 400 <= status < 600:
+            return status
+    return None
+
+
 def _class_of(status: int | None, text: str, retry_after: float | None) -> FailureClass:
     if status == 429:
         return "quota" if _is_spent(text, retry_after) else "rate_limit"
     if status in _ORDINARY:
         return _ORDINARY[status]  # type: ignore[return-value]
-    if status in (400, 413, 422):
+    if status is not None and 400 <= status < 500 and status not in _PASSING:
         if _TOO_LONG.search(text) or status == 413:
             return "too_long"
         if _DECLINED.search(text):
@@ -90,6 +121,6 @@ def retry_after_seconds(headers: Mapping[str, str], text: str, now: datetime) ->
 
 
 def _number(value: str | None) -> float | None:
-    if value is None or not re.fullmatch(r"\s*\d{1,9}(\.\d*)?\s*", value):
+    if value is None or not re.fullmatch(r"\s*\d{1,18}(\.\d*)?\s*", value):
         return None
     return float(value)

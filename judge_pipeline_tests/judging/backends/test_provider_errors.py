@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from judge_pipeline.judging.backends.provider_errors import classify, retry_after_seconds
+from judge_pipeline.judging.backends.provider_errors import classify, retry_after_seconds, status_of_code
 
 NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
 
@@ -35,6 +35,12 @@ NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
         (502, "", {}, "infrastructure"),
         (529, "Overloaded", {}, "infrastructure"),
         (408, "timeout", {}, "infrastructure"),
+        (405, "method not allowed", {}, "configuration"),
+        (410, "gone", {}, "configuration"),
+        (418, "tea", {}, "rejected"),
+        (409, "conflict", {}, "infrastructure"),
+        (304, "", {}, "infrastructure"),
+        (429, "slow down", {"retry-after": "99999999999999999"}, "quota"),
         (None, "Connection refused", {}, "infrastructure"),
     ],
 )
@@ -59,6 +65,19 @@ def test_each_error_has_its_class(status: int | None, text: str, headers: dict[s
 )
 def test_retry_after_in_all_its_forms(headers: dict[str, str], text: str, seconds: float | None) -> None:
     assert retry_after_seconds(headers, text, NOW) == seconds
+
+
+@pytest.mark.parametrize(
+    ("codes", "status"),
+    [
+        ((429,), 429), (("429",), 429), (("rate_limit_exceeded",), 429), ((None, "rate_limit_error"), 429),
+        (("insufficient_quota",), 402), (("Invalid_API_Key",), 401), (("model_not_found",), 404),
+        (("whatever", 500), 500),
+        ((), None), ((None,), None), ((True,), None), ((7,), None), (("007",), None), (([429],), None), (("x",), None),
+    ],
+)  # fmt: skip
+def test_codes_of_errors_stand_for_a_status(codes: tuple[object, ...], status: int | None) -> None:
+    assert status_of_code(*codes) == status
 
 
 def test_long_error_texts_are_cut() -> None:
