@@ -14,6 +14,9 @@ VERDICTS_WITHOUT_LABEL = ("PENDING", "UNKNOWN", "SKIPPED")
 
 SPLITS = ("train", "val", "test")
 
+ORDERS = ("as_recorded", "reversed")
+"""Orders of turns that a figure is given in; the second only where the check of turn order warns."""
+
 
 def estimate_columns(what: str) -> tuple[Column, ...]:
     """The columns of an estimate (``estimate.Estimate.to_row``)."""
@@ -33,5 +36,6 @@ TURN = Column("turn", "int", "Turn k within the trajectory (u, p), 1-based", low
 ATTEMPT = Column("attempt_id", "string", "Stable id of the attempt: 16 hexadecimal digits")
 JUDGE = Column("judge", "string", "Judge j, as named in judges.yaml")
 SPLIT = Column("split", "string", "Split of the attempt's trajectory", allowed=SPLITS)
+ORDER = Column("order", "string", "Order of turns; reversed where most rejections follow the first AC", allowed=ORDERS)
 Y = Column("y", "int", "Acceptance label (eq. 4): 1 accepted, 0 not, null where undecided", True, low=0, high=1)
 NOTES = Column("notes", "string", "What the reader was unsure of, joined by '; '", nullable=True)
