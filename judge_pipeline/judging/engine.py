@@ -14,6 +14,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from judge_pipeline.judging.answer import Judgment
@@ -123,12 +124,12 @@ def _asked(
     of_contest: frozenset[str],
 ) -> JudgingResult:  # fmt: skip
     prepared = prepare(judge, settings, scope, context.prompts_dir, checkpoint)
-    judgments = read_judgments(checkpoint, judge, prepared.slots)
+    judgments = read_judgments(checkpoint, judge, prepared.all_hashes)
     chosen = None if context.limit is None else pilot(scope, context.limit, context.seed)
     store = BatchStore(checkpoint)
     batched = isinstance(settings, LitellmJudge) and uses_batches(judge, settings, store)
     if batched and context.only_collect:
-        chosen = in_batches_or_answered(judge, prepared, set(map(prepared.hash_at, judgments.slots)), store)
+        chosen = in_batches_or_answered(judge, prepared, {prepared.all_hashes[slot] for slot in judgments.slots}, store)
     to_ask = prepared.unanswered(judgments.slots, chosen)
     waiting = store.waiting(judge, to_ask) if batched else {}
     planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting)
@@ -152,9 +153,9 @@ def _asked(
         failed = failed | _ask(judge, settings, batches.direct, backend, checkpoint, context, run_id, budget)
         notes += notes_of()
     notes += _unanswered_repeats(prepared, failed)
-    now = {hash_: prepared.slots[hash_] for hash_ in to_ask if hash_ not in failed}
-    judgments += read_judgments(checkpoint, judge, now)
-    calls = read_calls(checkpoint, judge, prepared.slots)
+    now = [hash_ for hash_ in to_ask if hash_ not in failed]
+    judgments += read_judgments(checkpoint, judge, now).at(np.array([prepared.slots[h] for h in now], dtype="int64"))
+    calls = read_calls(checkpoint, judge, prepared.all_hashes)
     spent = total(calls)
     return JudgingResult(
         judge,

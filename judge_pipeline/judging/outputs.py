@@ -39,7 +39,7 @@ def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.
     """
     place_of = np.full(len(prepared.hashes) * len(prepared.attempt_ids), -1)
     place_of[judgments.slots] = np.arange(len(judgments.slots))
-    slot_of = prepared.slots_of_rows()[0]
+    slot_of = prepared.first_slots[0]
     attempts = np.flatnonzero(place_of[slot_of] >= 0)
     if not len(attempts):
         return JUDGE_OUTPUTS.empty()
@@ -101,7 +101,7 @@ def _damaged(judgments: Judgments, prepared: Prepared, error: Exception) -> Judg
         try:
             Judgment.model_validate(json.loads(answer))
         except ValueError as found:
-            error, where = found, f"the answer to request {prepared.hash_at(slot)}"
+            error, where = found, f"the answer to request {prepared.all_hashes[slot]}"
             break
     return JudgingError(
         f"the checkpoint is damaged: {where} cannot be read ({' '.join(str(error).split())}). Restore it from a "

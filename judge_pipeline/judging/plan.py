@@ -69,7 +69,7 @@ def plan(
     if isinstance(settings, (RecordedJudge, BaselineJudge)):
         return Plan(judge_name, len(scope), len(scope), 0, 0, 0, 0.0, "no model is asked")
     prepared = prepare(judge_name, settings, scope, prompts_dir, checkpoint)
-    stored = read_judgments(checkpoint, judge_name, prepared.slots)
+    stored = read_judgments(checkpoint, judge_name, prepared.all_hashes)
     to_ask = prepared.unanswered(stored.slots, None if limit is None else pilot(scope, limit, seed))
     waiting = BatchStore(checkpoint).waiting(judge_name, to_ask)
     return plan_prepared(judge_name, settings, prepared, stored, to_ask, checkpoint, waiting)
@@ -93,7 +93,7 @@ def plan_prepared(
     return Plan(
         judge_name,
         len(prepared.attempt_ids),
-        int(np.isin(prepared.slots_of_rows()[0], stored.slots).sum()),
+        int(np.isin(prepared.first_slots[0], stored.slots).sum()),
         len(to_ask),
         tokens_in,
         tokens_out,
@@ -109,9 +109,8 @@ def _discount_in_words(settings: AskedSettings) -> str:
 
 
 def _tokens_out_each(judge: str, prepared: Prepared, stored: Judgments, checkpoint: Checkpoint) -> tuple[float, str]:
-    answered = stored.slots.tolist()
-    calls = read_calls(checkpoint, judge, dict(zip(map(prepared.hash_at, answered), answered, strict=True)))
-    known = ~np.isnan(calls.tokens_out)
+    calls = read_calls(checkpoint, judge, prepared.all_hashes)
+    known = ~np.isnan(calls.tokens_out) & np.isin(calls.slots, stored.slots)
     if not known.any():
         return TOKENS_OUT_GUESS, f"{TOKENS_OUT_GUESS} tokens an answer (a guess; thinking can take many times more)"
     n = len(np.unique(calls.slots[known]))

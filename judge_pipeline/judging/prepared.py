@@ -19,6 +19,7 @@ from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
 from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash, sha256
+from judge_pipeline.judging.stored_rows import first_places
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 
 if TYPE_CHECKING:
@@ -130,31 +131,27 @@ class Prepared:
         return dict(zip(self.attempt_ids, further, strict=True))
 
     @cached_property
-    def slots(self) -> Mapping[str, int]:
-        """Request hash -> its slot: repeat * rows + the first row that has it (equal requests are asked once).
+    def all_hashes(self) -> Sequence[str]:
+        """The request hashes of all rows, first repeats before all second ones.
 
-        Slots number all requests in the order in which they are asked: first repeats before all second ones.
+        A place in it is a slot: repeat * rows + row. Equal requests are asked once, in the first of their slots.
         """
-        hashes = list(chain.from_iterable(self.hashes))
-        return dict(zip(reversed(hashes), reversed(range(len(hashes))), strict=True))  # of equal ones the first stays
+        return list(chain.from_iterable(self.hashes))
+
+    @cached_property
+    def slots(self) -> Mapping[str, int]:
+        """Request hash -> its first slot."""
+        return dict(zip(reversed(self.all_hashes), reversed(range(self.n_slots)), strict=True))
 
     @property
     def n_slots(self) -> int:
-        """Slots, also those that are another's since their requests are equal."""
+        """How many slots there are, second ones of equal requests among them."""
         return len(self.hashes) * len(self.attempt_ids)
 
-    def hash_at(self, slot: int) -> str:
-        """The request hash of a slot."""
-        repeat, row = divmod(slot, len(self.attempt_ids))
-        return self.hashes[repeat][row]
-
-    def slots_of_rows(self) -> NDArray[np.int64]:
-        """The slot of each repeat (first axis) of each row: its own unless an earlier row's request is equal."""
-        shape = (len(self.hashes), len(self.attempt_ids))
-        if len(self.slots) == self.n_slots:
-            return np.arange(self.n_slots).reshape(shape)
-        slots = [self.slots[hash_] for hash_ in chain.from_iterable(self.hashes)]
-        return np.array(slots, dtype="int64").reshape(shape)
+    @cached_property
+    def first_slots(self) -> NDArray[np.int64]:
+        """The first slot of the request in each slot, by repeat (first axis) and row; itself unless some are equal."""
+        return first_places(self.all_hashes, self.all_hashes).reshape(len(self.hashes), len(self.attempt_ids))
 
     def chars_at(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Characters of the rendered messages of these slots."""
@@ -162,14 +159,12 @@ class Prepared:
 
     def unanswered(self, answered: NDArray[np.int64], attempt_ids: Collection[str] | None = None) -> list[str]:
         """The request hashes of these attempts (of all where None) but for the answered slots, each once, in order."""
-        is_open = np.zeros(self.n_slots, dtype="bool")
-        if attempt_ids is None:
-            is_open[np.fromiter(self.slots.values(), "int64", len(self.slots))] = True
-        else:
-            hashes = (hash_ for a in attempt_ids for hash_ in (self.hash_of[a], *self.further_of[a]))
-            is_open[[self.slots[hash_] for hash_ in hashes]] = True
+        is_open = self.first_slots.ravel() == np.arange(self.n_slots)
+        if attempt_ids is not None:
+            theirs = np.isin(np.array(self.attempt_ids, dtype="object"), list(attempt_ids))
+            is_open[np.setdiff1d(np.arange(self.n_slots), self.first_slots[:, theirs])] = False
         is_open[answered] = False
-        return [self.hash_at(slot) for slot in np.flatnonzero(is_open).tolist()]
+        return [self.all_hashes[slot] for slot in np.flatnonzero(is_open).tolist()]
 
     def task(self, hash_: str) -> Task:
         """The task to get the answer of one hash."""

@@ -132,8 +132,9 @@ def _keys(rows: Rows, blocks: Sequence[range], identity: str) -> list[str]:
         digest.update(_bytes_of(cut))
         return digest.hexdigest()
 
+    halves = blocks[: len(blocks) // 2], blocks[len(blocks) // 2 :]
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(key, blocks))
+        return [each for keys in pool.map(lambda half: [key(block) for block in half], halves) for each in keys]
 
 
 def _bytes_of(columns: list[list[Any]]) -> bytes:

@@ -40,8 +40,8 @@ def repeat_spread(
     if not isinstance(settings, LitellmJudge) or settings.repeats == 1:
         return JUDGE_REPEATS.empty()
     prepared = prepare(judge, settings, in_scope(requests, settings.scope), prompts_dir, checkpoint)
-    stored = read_judgments(checkpoint, judge, prepared.slots)
-    places = prepared.slots_of_rows()
+    stored = read_judgments(checkpoint, judge, prepared.all_hashes)
+    places = prepared.first_slots
     by_slot = {name: np.full(prepared.n_slots, np.nan) for name in ("p_ac", "s_algo", "s_robust")}
     if len(stored.slots):
         answers = parsed_answers(stored, prepared)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ class Judgments:
     """A judge's stored judgments of some requests, one a place in each column.
 
     Attributes:
-        slots: which request (``Prepared.slots``); int64.
+        slots: which request: a place among all hashes of the judge's requests; int64.
         answers: the answer as JSON text.
         repairs: how it was repaired; None where it was not.
         models: the model that answered, as the provider named it.
@@ -39,6 +39,10 @@ class Judgments:
     repairs: Sequence[str | None]
     models: Sequence[str | None]
     latency_ms: NDArray[np.float64]
+
+    def at(self, slots: NDArray[np.int64]) -> Judgments:
+        """The same, of requests that have these slots instead of 0, 1, 2, ..."""
+        return replace(self, slots=slots[self.slots])
 
     def __add__(self, other: Judgments) -> Judgments:
         return Judgments(
@@ -55,7 +59,7 @@ class Calls:
     """A judge's calls for some requests, failed and repaired tries included, over all runs, one a place in each column.
 
     Attributes:
-        slots: which request (``Prepared.slots``); int64.
+        slots: which request: a place among all hashes of the judge's requests; int64.
         tokens_in: prompt tokens; float64, NaN where unknown, as in all that follow.
         tokens_out: answer tokens, thinking included.
         cost_usd: US dollars.
@@ -69,74 +73,69 @@ class Calls:
     latency_ms: NDArray[np.float64]
 
 
-def read_judgments(checkpoint: Checkpoint, judge: str, slots: Mapping[str, int]) -> Judgments:
+def read_judgments(checkpoint: Checkpoint, judge: str, hashes: Sequence[str]) -> Judgments:
     """The judge's stored judgments of the requests, in no order.
 
     Args:
         checkpoint: the store.
         judge: the judge's name.
-        slots: request hash -> slot.
+        hashes: of the requests, in the order of their slots. Of equal ones the first is found.
 
     Raises:
         JudgingError: the checkpoint cannot be read.
     """
-    found: list[int] = []
-    answers: list[str] = []
-    repairs: list[str | None] = []
-    models: list[str | None] = []
-    latencies: list[float | None] = []
-    one_of_each: dict[str | None, str | None] = {}  # few models, many rows
-    with checkpoint.reading() as connection:
-        for part, columns in _parts(connection, JUDGMENTS, ("answer", "repair", "model", "latency_ms"), judge, slots):
-            found += part
-            answers += columns[0]
-            repairs += columns[1]
-            models += [one_of_each.setdefault(model, model) for model in columns[2]]
-            latencies += columns[3]
-    return Judgments(np.array(found, dtype="int64"), answers, repairs, models, np.array(latencies, dtype="float64"))
+    names = ("request_hash", "answer", "repair", "model", "latency_ms")
+    found, (answers, repairs, models, latencies) = _read(checkpoint, JUDGMENTS, names, judge, hashes)
+    return Judgments(found, answers, repairs, models, np.array(latencies, dtype="float64"))
 
 
-def read_calls(checkpoint: Checkpoint, judge: str, slots: Mapping[str, int]) -> Calls:
+def read_calls(checkpoint: Checkpoint, judge: str, hashes: Sequence[str]) -> Calls:
     """The judge's calls for the requests, those for one request in the order in which they were made.
 
     Args:
         checkpoint: the store.
         judge: the judge's name.
-        slots: request hash -> slot.
+        hashes: of the requests, in the order of their slots. Of equal ones the first is found.
 
     Raises:
         JudgingError: the checkpoint cannot be read.
     """
-    names = ("tokens_in", "tokens_out", "cost_usd", "latency_ms")
-    found = [np.empty(0, dtype="int64")]
-    values = [np.empty((len(names), 0))]
-    with checkpoint.reading() as connection:
-        for part, columns in _parts(connection, CALLS, names, judge, slots):
-            found.append(np.array(part, dtype="int64"))
-            values.append(np.array(columns, dtype="float64"))
-    return Calls(np.concatenate(found), *np.concatenate(values, axis=1))
+    names = ("request_hash", "tokens_in", "tokens_out", "cost_usd", "latency_ms")
+    found, columns = _read(checkpoint, CALLS, names, judge, hashes)
+    return Calls(found, *(np.array(column, dtype="float64") for column in columns))
 
 
-def _parts(
-    connection: sa.Connection, table: sa.Table, names: Sequence[str], judge: str, slots: Mapping[str, int]
-) -> Iterator[tuple[list[int], list[Any]]]:
-    """Slots and columns of the judge's rows for these requests, some at a time."""
-    if not slots:
-        return
-    query = sa.select(*(table.c[name] for name in ("request_hash", *names)))
-    # As the driver makes them: nothing has to be converted, and SQLAlchemy's own rows take as long again.
-    cursor = connection.execute(_of_judge(connection, query, table, judge, slots)).cursor
-    assert cursor is not None, "a select has a cursor"
-    while rows := cursor.fetchmany(_ROWS_AT_ONCE):
-        hashes, *columns = map(list, zip(*rows, strict=True))
-        part = [slots.get(hash_, -1) for hash_ in hashes]
-        if -1 in part:
-            wanted = [slot >= 0 for slot in part]
-            part, columns = list(compress(part, wanted)), [list(compress(each, wanted)) for each in columns]
-        yield part, columns
+def first_places(values: Sequence[str], among_: Sequence[str]) -> NDArray[np.int64]:
+    """Where each value first stands among others; -1 where it does not. As a dictionary tells, in half the time."""
+    import pyarrow as pa
+    from pyarrow import compute
+
+    places = compute.index_in(pa.array(values, pa.large_string()), value_set=pa.array(among_, pa.large_string()))
+    return np.asarray(places.fill_null(-1), dtype="int64")
 
 
-def _of_judge(connection: sa.Connection, query: Any, table: sa.Table, judge: str, slots: Mapping[str, int]) -> Any:
+def _read(
+    checkpoint: Checkpoint, table: sa.Table, names: Sequence[str], judge: str, hashes: Sequence[str]
+) -> tuple[NDArray[np.int64], list[list[Any]]]:
+    """Slots of the judge's rows for these requests, and the further columns."""
+    columns: list[list[Any]] = [[] for _ in names]
+    if hashes:
+        with checkpoint.reading() as connection:
+            query = sa.select(*(table.c[name] for name in names))
+            # As the driver makes them: nothing has to be converted, and SQLAlchemy's own rows take as long again.
+            cursor = connection.execute(_of_judge(connection, query, table, judge, hashes)).cursor
+            assert cursor is not None, "a select has a cursor"
+            while rows := cursor.fetchmany(_ROWS_AT_ONCE):  # few at once: that memory is used again and again
+                for column, part in zip(columns, zip(*rows, strict=True), strict=True):
+                    column.extend(part)
+    places = first_places(columns[0], hashes)
+    if (places >= 0).all():
+        return places, columns[1:]
+    wanted = places >= 0
+    return places[wanted], [list(compress(column, wanted)) for column in columns[1:]]
+
+
+def _of_judge(connection: sa.Connection, query: Any, table: sa.Table, judge: str, hashes: Sequence[str]) -> Any:
     """The query for the judge's rows for these requests, as the database answers it soonest.
 
     Looking a row up takes twice as long as reading on along the index; so where the judge has few rows beside the
@@ -148,8 +147,8 @@ def _of_judge(connection: sa.Connection, query: Any, table: sa.Table, judge: str
     n_of_judge = connection.execute(sa.select(sa.func.count()).select_from(table).where(of_judge)).scalar_one()
     if table is CALLS:
         query = query.order_by(table.c.request_hash, table.c.call_id)
-    if n_of_judge > _READ_ALL_UP_TO * len(slots):
-        return query.where(of_judge, among(connection.dialect.name, table.c.request_hash, sorted(slots)))
+    if n_of_judge > _READ_ALL_UP_TO * len(hashes):
+        return query.where(of_judge, among(connection.dialect.name, table.c.request_hash, sorted(set(hashes))))
     if table is JUDGMENTS:
         n_of_all = connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
         if n_of_all <= _TABLE_ORDER_UP_TO * n_of_judge:

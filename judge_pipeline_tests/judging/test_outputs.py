@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import sqlalchemy as sa
@@ -118,7 +119,7 @@ def test_by_columns_as_by_rows(way: str, repeats: int, stored: list[Any], are_eq
     other = sha256("another prompt's")
     records.append(Record(StoredRequest(other, "t", "0" * 64, "{}"), call("j", other, "x", tokens_in=10**6)))
     checkpoint.record(records)
-    judgments, calls = (read(checkpoint, "j", prepared.slots) for read in (read_judgments, read_calls))
+    judgments, calls = (read(checkpoint, "j", prepared.all_hashes) for read in (read_judgments, read_calls))
     table = outputs_table(prepared, judgments, calls)
     expected = JUDGE_OUTPUTS.conform(by_rows(prepared, checkpoint, "j"))
     pd.testing.assert_frame_equal(table, expected, check_exact=True)
@@ -146,15 +147,15 @@ def filled(checkpoint: Checkpoint, prepared: Prepared, names: tuple[str, ...]) -
 def test_every_way_reads_the_wanted_rows_and_no_others(checkpoint: Checkpoint, way: str) -> None:
     prepared = prepare("j", judge(), requests_table(20), PROMPTS)
     filled(checkpoint, prepared, ("i", "j", "k"))
-    wanted = {hash_: slot for hash_, slot in prepared.slots.items() if 3 <= slot < 11}
+    wanted = prepared.all_hashes[3:11]
     judgments, calls = read_judgments(checkpoint, "j", wanted), read_calls(checkpoint, "j", wanted)
-    assert sorted(judgments.slots) == sorted(calls.slots) == list(range(3, 11))
-    assert dict(zip(calls.slots.tolist(), calls.tokens_out.tolist(), strict=True)) == {n: n for n in range(3, 11)}
+    assert sorted(judgments.slots) == sorted(calls.slots) == list(range(8))
+    assert dict(zip(calls.slots.tolist(), calls.tokens_out.tolist(), strict=True)) == {n: n + 3 for n in range(8)}
     assert all(len(each) == 8 for each in (judgments.answers, judgments.models, judgments.latency_ms))
-    for nothing in (read_judgments(checkpoint, "nobody", wanted), read_judgments(checkpoint, "j", {})):
+    for nothing in (read_judgments(checkpoint, "nobody", wanted), read_judgments(checkpoint, "j", [])):
         assert not len(nothing.slots) and not nothing.answers
-    assert total(read_calls(checkpoint, "nobody", wanted)) == total(read_calls(checkpoint, "j", {}))
-    both = judgments + read_judgments(checkpoint, "j", {h: slot for h, slot in prepared.slots.items() if slot < 3})
+    assert total(read_calls(checkpoint, "nobody", wanted)) == total(read_calls(checkpoint, "j", []))
+    both = judgments.at(np.arange(3, 11)) + read_judgments(checkpoint, "j", prepared.all_hashes[:3])
     assert sorted(both.slots) == list(range(11)) and len(both.answers) == len(both.repairs) == len(both.models) == 11
 
 
@@ -167,7 +168,7 @@ def test_each_way_is_the_one_it_is_called(checkpoint: Checkpoint, way: str) -> N
     def steps(table: sa.Table, *names: str) -> str:
         with checkpoint.reading() as connection:
             query = sa.select(table.c.request_hash, *(table.c[name] for name in names))
-            query = stored_rows._of_judge(connection, query, table, "j", prepared.slots)
+            query = stored_rows._of_judge(connection, query, table, "j", prepared.all_hashes)
             compiled = query.compile(connection, compile_kwargs={"literal_binds": True})
             return "; ".join(row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {compiled}"))
 
@@ -195,8 +196,8 @@ def test_a_damaged_answer_is_named_with_the_remedy(checkpoint: Checkpoint, damag
     with pytest.raises(JudgingError, match=f"damaged: the answer to request {prepared.hashes[0][2]} .*backup"):
         outputs_table(
             prepared,
-            read_judgments(checkpoint, "j", prepared.slots),
-            read_calls(checkpoint, "j", prepared.slots),
+            read_judgments(checkpoint, "j", prepared.all_hashes),
+            read_calls(checkpoint, "j", prepared.all_hashes),
         )
 
 
@@ -212,7 +213,7 @@ def test_numbers_come_back_to_the_last_bit(checkpoint: Checkpoint) -> None:
         for hash_, value in zip(prepared.hashes[0], values, strict=True)
     ])  # fmt: skip
     table = outputs_table(
-        prepared, read_judgments(checkpoint, "j", prepared.slots), read_calls(checkpoint, "j", prepared.slots)
+        prepared, read_judgments(checkpoint, "j", prepared.all_hashes), read_calls(checkpoint, "j", prepared.all_hashes)
     )
     for column in ("p_ac", "cost_usd", "latency_ms"):
         assert table[column].tolist() == values
