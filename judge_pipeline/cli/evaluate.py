@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,6 +69,7 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
     Example:
       judge-pipeline evaluate attempts predictions.csv --json > figures.json
     """
+    from judge_pipeline.cli.compared_run import file_sha256
     from judge_pipeline.cli.evaluation_json import as_json_object
     from judge_pipeline.cli.prediction_file import PredictionFileError, is_known_format, read_predictions
     from judge_pipeline.cocreation.evaluation import PredictionError
@@ -79,7 +81,13 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
     try:
         tables = evaluation_tables(read_predictions(file), seed=seed, n_resamples=resamples)
         if as_json:
-            click.echo(json.dumps(as_json_object(tables), allow_nan=False))
+            made_from = {
+                "version": version("judge-pipeline"),
+                "seed": seed,
+                "resamples": resamples,
+                "inputs": {"file": {"source": file.name, "sha256": file_sha256(file)}},
+            }
+            click.echo(json.dumps({**as_json_object(tables), "provenance": made_from}, allow_nan=False))
             return
     except (PredictionFileError, PredictionError, OSError) as error:
         raise DataFailure(f"{click.format_filename(file)}: {error}") from error

@@ -79,7 +79,7 @@ def print_sections(
     if notes:
         listed = Table.grid(padding=(0, 1))
         for text, number in notes.items():
-            listed.add_row(str(number), _printable(text))
+            listed.add_row(str(number), printable(text))
         console.print("\nNotes")
         console.print(listed)
 
@@ -220,7 +220,7 @@ def _table(section: Section, lines: Sequence[Line], notes: dict[str, int]) -> Ta
     for label, who, row in lines:
         if label != last:
             table.add_row(label, style="bold")
-        table.add_row(f"  {_printable(who)}", *_cells(row, section.columns, notes))
+        table.add_row(f"  {printable(who)}", *_cells(row, section.columns, notes))
         last = label
     return table
 
@@ -257,6 +257,6 @@ def _whole(value: Any) -> str:
     return "" if number is None else f"{number:,.0f}"
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text with control characters written out: names come from a file and must not steer the terminal."""
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in text)

@@ -1,6 +1,6 @@
 """``judge-pipeline``: the entry point, its commands and its exit codes.
 
-Exit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong.
+Exit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong. ``compare`` has more.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _COMMANDS = {
     "report": ("judge_pipeline.cli.report", "report"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
+    "compare": ("judge_pipeline.cli.compare", "compare"),
     "canary": ("judge_pipeline.cli.canary", "canary"),
     "forget": ("judge_pipeline.cli.forget", "forget"),
 }
@@ -66,6 +67,7 @@ def cli() -> None:
     With what you already have
       judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
+      judge-pipeline compare OLD NEW         what changed between two runs, with an exit code for CI
 
     Exit codes: 0 done; 1 the data or the judges failed, and it says which; 2 the command was wrong.
 

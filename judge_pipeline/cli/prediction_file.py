@@ -20,6 +20,9 @@ import pandas as pd
 REQUIRED = ("attempt_id", "judge", "p_ac", "y", "split")
 OPTIONAL = ("participant", "problem_id")
 SCORES = ("s_algo", "s_robust")
+SPENDING = {"cost_usd": "US dollars", "latency_ms": "milliseconds"}
+"""What an answer cost, where the file says it."""
+
 _ALIASES = {"problem": "problem_id"}
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
@@ -37,18 +40,24 @@ class PredictionFileError(ValueError):
     """A file of predictions that cannot be read. The message names the place, the value and the remedy."""
 
 
-def read_predictions(path: Path) -> pd.DataFrame:
+def read_predictions(path: Path, *, spending: bool = False) -> pd.DataFrame:
     """The file's predictions: attempt_id, judge, split (text), p_ac, y (float64, NaN where blank), and where the file
     has them participant, problem_id, s_algo and s_robust. The index says where each row stands in the file.
+
+    Args:
+        path: the file.
+        spending: also read the columns of ``SPENDING`` that the file has; else they are passed over, whatever is in
+            them.
 
     Raises:
         PredictionFileError: the file is not what its name says, a column is missing, or a value is not a number.
         OSError: the file cannot be read.
     """
+    numbers = (*SCORES, *SPENDING) if spending else SCORES
     rows = _READERS[path.suffix.lower()](path)
     places: list[str] = []
-    columns: dict[str, list[Any]] = {name: [] for name in (*REQUIRED, *OPTIONAL, *SCORES)}
-    with_scores: set[str] = set()
+    columns: dict[str, list[Any]] = {name: [] for name in (*REQUIRED, *OPTIONAL, *numbers)}
+    given: set[str] = set()
     for place, values in rows:
         row = _renamed(values, place)
         places.append(place)
@@ -59,13 +68,14 @@ def read_predictions(path: Path) -> pd.DataFrame:
         columns["y"].append(_number(row, "y", place, "0 or 1, or nothing where not judged yet"))
         for name in OPTIONAL:
             columns[name].append(_text(row, name, place) if row.get(name) is not None else None)
-        for name in SCORES:
-            columns[name].append(_number({name: row.get(name)}, name, place, "a score from 1 to 5, or nothing"))
-            with_scores |= {name} & row.keys()
+        for name in numbers:
+            meaning = f"{SPENDING[name]}, or nothing" if name in SPENDING else "a score from 1 to 5, or nothing"
+            columns[name].append(_number({name: row.get(name)}, name, place, meaning))
+        given |= {*numbers} & row.keys()
     if not places:
         raise PredictionFileError("it holds no row. Remedy: give one row for each judge and attempt")
-    table = pd.DataFrame(columns, index=places).drop(columns=[name for name in SCORES if name not in with_scores])
-    return table.astype(dict.fromkeys(("p_ac", "y", *sorted(with_scores)), "float64"))
+    table = pd.DataFrame(columns, index=places).drop(columns=[name for name in numbers if name not in given])
+    return table.astype(dict.fromkeys(("p_ac", "y", *sorted(given)), "float64"))
 
 
 def is_known_format(path: Path) -> bool:
@@ -211,7 +221,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
         file = pq.ParquetFile(path)
         names = [str(name) for name in file.schema_arrow.names]
         _check_header(names, ",")
-        wanted = [name for name in names if name in {*REQUIRED, *OPTIONAL, *SCORES, *_ALIASES}]
+        wanted = [name for name in names if name in {*REQUIRED, *OPTIONAL, *SCORES, *SPENDING, *_ALIASES}]
         table = file.read(columns=wanted)
     except pa.ArrowException as error:
         raise PredictionFileError(f"it is not Parquet: {error}. Remedy: write it anew") from error

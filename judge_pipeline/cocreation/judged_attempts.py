@@ -36,6 +36,7 @@ class SplitArrays:
         n_clusters: trajectories with at least one labelled and answered attempt.
         scores: for each ordinal score that the predictions have a column of, s_algo or s_robust, the judges' scores,
             shape (A, J); NaN where there is none.
+        attempt_ids: which attempts they are, texts, shape (A,).
     """
 
     y: FloatArray
@@ -43,6 +44,7 @@ class SplitArrays:
     cluster: IntArray
     n_clusters: int
     scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    attempt_ids: NDArray[np.object_] = field(default_factory=lambda: np.empty(0, dtype=object))
 
     def usable(self, judge: int) -> NDArray[np.bool_]:
         """Which attempts have both a label and this judge's answer, shape (A,)."""
@@ -92,7 +94,8 @@ class JudgedAttempts:
         for split in SPLITS:
             mask = (attempts["split"] == split).to_numpy(dtype=bool)
             of_split = {name: given[mask] for name, given in scores.items()}
-            splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask], of_split)
+            ids = attempts["attempt_id"].to_numpy(dtype=object)[mask]
+            splits[split] = _split_arrays(y[mask], p[mask], attempts["cluster"].to_numpy()[mask], of_split, ids)
         notes = [text for text in (note, _shared_note(attempts)) if text is not None]
         return cls(judges, splits, "; ".join(notes) or None)
 
@@ -264,10 +267,12 @@ def _shared_note(attempts: pd.DataFrame) -> str | None:
     )
 
 
-def _split_arrays(y: FloatArray, p: FloatArray, cluster: IntArray, scores: Mapping[str, FloatArray]) -> SplitArrays:
+def _split_arrays(
+    y: FloatArray, p: FloatArray, cluster: IntArray, scores: Mapping[str, FloatArray], ids: NDArray[np.object_]
+) -> SplitArrays:
     """Number the clusters anew, from 0, leaving out those in which nothing can be measured."""
     usable = ~np.isnan(y) & ~np.isnan(p).all(axis=1)
     kept = np.unique(cluster[usable])
     place = np.searchsorted(kept, cluster)
     inside = np.isin(cluster, kept)
-    return SplitArrays(y, p, np.where(inside, place, -1).astype(np.int64), len(kept), scores)
+    return SplitArrays(y, p, np.where(inside, place, -1).astype(np.int64), len(kept), scores, ids)

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import math
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,11 @@ def run(*arguments: str) -> Result:
 def figures(path: Path, *options: str) -> dict[str, Any]:
     result = run(str(path), "--json", "--resamples", "50", *options)
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not strict JSON"))
+    found = json.loads(result.stdout, parse_constant=lambda name: pytest.fail(f"{name} is not strict JSON"))
+    assert found.pop("provenance")["inputs"] == {
+        "file": {"source": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest()}
+    }
+    return found
 
 
 @pytest.fixture
@@ -184,6 +190,11 @@ def test_every_format_gives_the_same(paper_file: Path, tmp_path: Path) -> None:
     expected = figures(paper_file)
     for name in ("items.tsv", "items.parquet", "items.jsonl", "bom.csv"):
         assert figures(tmp_path / name) == expected, name
+
+
+def test_the_json_says_what_it_was_made_with(paper_file: Path) -> None:
+    made = json.loads(run(str(paper_file), "--json", "--resamples", "50", "--seed", "3").stdout)["provenance"]
+    assert (made["seed"], made["resamples"], made["version"]) == (3, 50, version("judge-pipeline"))
 
 
 def test_the_seed_decides_the_intervals_and_nothing_else(paper_file: Path) -> None:

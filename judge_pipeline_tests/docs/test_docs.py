@@ -85,8 +85,10 @@ def test_the_tutorial_and_the_how_to_on_predictions_run(
         ),
         encoding="utf-8",
     )
+    for name in ("old", "new"):
+        (tmp_path / f"{name}.csv").write_bytes((tmp_path / "predictions.csv").read_bytes())
     ran = []
-    for page in ("tutorial.md", "how-to/evaluate-predictions.md"):
+    for page in ("tutorial.md", "how-to/evaluate-predictions.md", "how-to/compare-two-runs.md"):
         for line in commands(CHECKOUT / "docs" / page):
             if line.startswith("cd "):
                 monkeypatch.chdir(Path.cwd() / line[3:])

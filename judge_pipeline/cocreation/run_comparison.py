@@ -1,0 +1,396 @@
+"""Two runs on the same attempts: every figure of a judge before and after, paired (``judge-pipeline compare``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from judge_pipeline.cocreation.agreement_figures import AgreementFigures
+from judge_pipeline.cocreation.comparisons import COMPARED, FigureKey, SharedFigures
+from judge_pipeline.cocreation.judge_figures import METRICS, ON_VAL, RECENTRED, JudgeFigures
+from judge_pipeline.cocreation.judged_attempts import SplitArrays
+from judge_pipeline.cocreation.two_runs import SPENDING, SPENDING_COLUMNS, Pair, TwoRuns, new_name, old_name
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
+from judge_pipeline.statistics.intervals import ROUNDING, estimate_with_interval, holm, recentred, two_sided_p
+from judge_pipeline.statistics.ratios import ratio
+from judge_pipeline.statistics.score_counts import FloatArray
+from judge_pipeline.tables import SPLITS
+from judge_pipeline.tables.metric_words import METRICS as WORDS
+from judge_pipeline.tables.run_comparison import RUN_AGREEMENT, RUN_COUNTS, RUN_DIFFERENCES, RUN_FLIPS
+
+TESTED = COMPARED
+"""The figures that count as drops or gains unless others are named, and over which Holm corrects."""
+
+_AGREEMENT = ("cohen", "raw_agreement", "bias_index")
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """What two runs say of the same attempts.
+
+    Attributes:
+        differences: table RUN_DIFFERENCES.
+        agreement: table RUN_AGREEMENT.
+        flips: table RUN_FLIPS.
+        counts: table RUN_COUNTS.
+        only_old: judges of the old run that were compared with nothing.
+        only_new: judges of the new run that were compared with nothing.
+        n_labels_filled: attempts whose label only one of the runs had, and which count with it.
+    """
+
+    differences: pd.DataFrame
+    agreement: pd.DataFrame
+    flips: pd.DataFrame
+    counts: pd.DataFrame
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+    n_labels_filled: int
+
+    def drops(self, metrics: Sequence[str] = TESTED, margin: float = 0.0) -> pd.DataFrame:
+        """The rows of ``differences`` that are worse beyond their interval, and by more than ``margin``."""
+        rows = self.differences
+        dropped = rows["metric"].isin(metrics) & (rows["change"] == "drop") & (rows["value"].abs() > margin)
+        return rows[dropped].reset_index(drop=True)
+
+    def undecided(self, metrics: Sequence[str] = TESTED) -> pd.DataFrame:
+        """The rows of ``differences`` that have no value or no interval, so that a drop could not be seen."""
+        rows = self.differences
+        return rows[rows["metric"].isin(metrics) & (rows["change"] == "undefined")].reset_index(drop=True)
+
+
+def compare_runs(
+    old: pd.DataFrame,
+    new: pd.DataFrame,
+    pairs: Sequence[Pair] | None = None,
+    *,
+    seed: int,
+    n_resamples: int = N_RESAMPLES,
+) -> RunComparison:
+    """Every figure of ``judge_metrics`` in both runs, over the attempts of test that both answered; new less old.
+
+    Each side decides at its own t*, chosen on all that it answered on val and held fixed. Both sides share resamples,
+    so intervals are of paired differences. p-values invert them; Holm corrects over ``TESTED`` within each pair.
+
+    Args:
+        old: long prediction table, as for ``judge_metrics``; cost_usd and latency_ms are compared where known.
+        new: the same of the new run.
+        pairs: judges to compare, the old run's first; by default each judge with itself.
+        seed: seed of the bootstrap.
+        n_resamples: resamples behind each interval.
+
+    Raises:
+        PredictionError: see ``TwoRuns.of``.
+    """
+    runs = TwoRuns.of(old, new, pairs)
+    compared = _ComparedPairs(runs)
+    test, val = runs.judged.splits["test"], runs.judged.splits["val"]
+    replicates = replicate(
+        runs.judged.resamples(n_resamples, seed), compared.under, n_observations=max(len(test.y), len(val.y))
+    )
+    differences: list[dict[str, Any]] = []
+    agreement: list[dict[str, Any]] = []
+    for pair in runs.pairs:
+        rows = compared.difference_rows(pair, replicates)
+        _correct(rows)
+        differences += rows
+        agreement += compared.agreement_rows(pair, replicates)
+    return RunComparison(
+        differences=RUN_DIFFERENCES.conform(differences),
+        agreement=RUN_AGREEMENT.conform(agreement),
+        flips=RUN_FLIPS.conform([row for pair in runs.pairs for row in compared.flip_rows(pair)]),
+        counts=RUN_COUNTS.conform([row for pair in runs.pairs for row in compared.count_rows(pair)]),
+        only_old=runs.only_old,
+        only_new=runs.only_new,
+        n_labels_filled=runs.n_filled,
+    )
+
+
+Replicates = Mapping[tuple[Any, ...], FloatArray]
+
+
+class _ComparedPairs:
+    """The figures of each pair as functions of cluster weights, and their rows."""
+
+    def __init__(self, runs: TwoRuns) -> None:
+        self.runs, self.judged = runs, runs.judged
+        self.test, self.val = runs.judged.splits["test"], runs.judged.splits["val"]
+        self.shared = SharedFigures(runs.judged)
+        self.keys = {pair: self._keys(pair) for pair in runs.pairs}
+        self.decided = {
+            pair: AgreementFigures.of(runs.judged, (old_name(pair[0]), new_name(pair[1]))) for pair in runs.pairs
+        }
+        self.spending = {pair: self._spending(pair) for pair in runs.pairs}
+
+    def _keys(self, pair: Pair) -> tuple[FigureKey, FigureKey]:
+        i, j = self.runs.columns(pair)
+        both = self.test.usable(i) & self.test.usable(j)
+        return self.shared.key(i, both), self.shared.key(j, both)
+
+    def _spending(self, pair: Pair) -> dict[str, _Spending]:
+        i, j = self.runs.columns(pair)
+        both = self.test.usable(i) & self.test.usable(j)
+        frame, found = self.runs.predictions, {}
+        for metric, column in zip(SPENDING, SPENDING_COLUMNS, strict=True):
+            if column not in frame.columns:
+                continue
+            sides = []
+            for name in (old_name(pair[0]), new_name(pair[1])):
+                rows = frame[frame["judge"] == name].set_index("attempt_id")[column]
+                sides.append(rows.reindex(self.test.attempt_ids).to_numpy(dtype=np.float64, na_value=np.nan))
+            found[metric] = _Spending.of(sides[0], sides[1], both, self.test)
+        return found
+
+    def under(self, weights: Weights) -> dict[tuple[Any, ...], FloatArray]:
+        """All figures under the weights of test and val, by pair, side and metric."""
+        found = self.shared.under(weights)
+        values: dict[tuple[Any, ...], FloatArray] = {}
+        for pair, keys in self.keys.items():
+            for side, key in zip(("old", "new"), keys, strict=True):
+                values |= {(pair, side, metric): of for metric, of in found[key].items()}
+            for metric, spending in self.spending[pair].items():
+                values |= {(pair, side, metric): of for side, of in spending.under(weights[0]).items()}
+            agreement = self.decided[pair].replicates(weights[0])
+            values |= {(pair, "agreement", key[0]): of for key, of in agreement.items() if key[0] in _AGREEMENT}
+        return values
+
+    def difference_rows(self, pair: Pair, replicates: Replicates) -> list[dict[str, Any]]:
+        sides = [self.shared[key] for key in self.keys[pair]]
+        values = [
+            self.shared.points(key) | side.stability(replicates[pair, name, "threshold"])
+            for key, side, name in zip(self.keys[pair], sides, ("old", "new"), strict=True)
+        ]
+        rows = [
+            _row(pair, metric, (values[0][metric], values[1][metric]), replicates, self._basis(pair, metric, sides))
+            for metric in METRICS
+        ]
+        for metric, spending in self.spending[pair].items():
+            rows.append(_row(pair, metric, spending.points(), replicates, spending.basis(len(self.test.y))))
+        return rows
+
+    def _basis(self, pair: Pair, metric: str, sides: Sequence[JudgeFigures]) -> _Basis:
+        notes = [] if self.judged.cluster_note is None else [self.judged.cluster_note]
+        reasons = [side.undefined_reason(metric) for side in sides]
+        if metric not in ON_VAL:
+            return _Basis(
+                "test", sides[0].test.n, len(self.test.y) - sides[0].test.n, sides[0].n_test_clusters, notes, reasons
+            )
+        i, j = self.runs.columns(pair)
+        n = int((self.val.usable(i) & self.val.usable(j)).sum())
+        if sides[0].val.n != n or sides[1].val.n != n:
+            notes.append(
+                f"each side chose t* on what it answered of val: {sides[0].val.n} and {sides[1].val.n} attempts"
+            )
+        n_clusters = min(side.n_val_clusters for side in sides)
+        return _Basis("val", n, len(self.val.y) - n, n_clusters, notes, reasons)
+
+    def agreement_rows(self, pair: Pair, replicates: Replicates) -> list[dict[str, Any]]:
+        figures, rows = self.decided[pair], []
+        names = figures.judges
+        for key, value in figures.points().items():
+            if key[0] not in _AGREEMENT or key[1:] != names:
+                continue
+            if np.isnan(value):
+                estimate = Estimate.undefined(
+                    _plain(figures.undefined_reason(*key)), figures.n_items, figures.n_left_out
+                )
+            else:
+                estimate = estimate_with_interval(
+                    value, replicates[pair, "agreement", key[0]], n=figures.n_items, n_left_out=figures.n_left_out,
+                    n_clusters=figures.n_clusters, warnings=figures.warnings(*key),
+                )  # fmt: skip
+            rows.append({"old_judge": pair[0], "new_judge": pair[1], "statistic": key[0], **estimate.to_row()})
+        return rows
+
+    def flip_rows(self, pair: Pair) -> list[dict[str, Any]]:
+        """Attempts of test that both answered and decided differently; with and without label."""
+        thresholds = [self.shared[key].threshold for key in self.keys[pair]]
+        if thresholds[0] is None or thresholds[1] is None:
+            return []
+        i, j = self.runs.columns(pair)
+        p_old, p_new = self.test.p[:, i], self.test.p[:, j]
+        old, new = p_old >= thresholds[0].value, p_new >= thresholds[1].value
+        flipped = np.flatnonzero(~np.isnan(p_old) & ~np.isnan(p_new) & (old != new))
+        return [
+            {
+                "old_judge": pair[0],
+                "new_judge": pair[1],
+                "attempt_id": str(self.test.attempt_ids[at]),
+                "y": None if np.isnan(self.test.y[at]) else int(self.test.y[at]),
+                "old_p_ac": float(p_old[at]),
+                "new_p_ac": float(p_new[at]),
+                "old_accepts": bool(old[at]),
+                "new_accepts": bool(new[at]),
+                "flip": _flip(float(self.test.y[at]), bool(new[at])),
+            }
+            for at in flipped
+        ]
+
+    def count_rows(self, pair: Pair) -> list[dict[str, Any]]:
+        i, j = self.runs.columns(pair)
+        thresholds = [self.shared[key].threshold for key in self.keys[pair]]
+        rows = []
+        for split in SPLITS:
+            arrays = self.judged.splits[split]
+            old, new = ~np.isnan(arrays.p[:, i]), ~np.isnan(arrays.p[:, j])
+            row = {
+                "old_judge": pair[0],
+                "new_judge": pair[1],
+                "split": split,
+                "n_both": int((old & new).sum()),
+                "n_labelled": int((old & new & ~np.isnan(arrays.y)).sum()),
+                "n_only_old": int((old & ~new).sum()),
+                "n_only_new": int((new & ~old).sum()),
+                "n_neither": int((~old & ~new).sum()),
+            }
+            for side, threshold in zip(("old", "new"), thresholds, strict=True):
+                row[f"{side}_threshold"] = None if threshold is None else threshold.value
+            rows.append(row)
+        return rows
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """What a pair's figure rests on, and why either side may lack it."""
+
+    split: str
+    n: int
+    n_left_out: int
+    n_clusters: int
+    notes: list[str]
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Spending:
+    """A cost or a latency of both sides, summed by trajectory of test, over attempts where both are known."""
+
+    n: FloatArray
+    sums: tuple[FloatArray, FloatArray]
+    n_clusters: int
+    n_known: tuple[int, int]
+
+    @classmethod
+    def of(cls, old: FloatArray, new: FloatArray, both: NDArray[np.bool_], test: SplitArrays) -> _Spending:
+        known = both & ~np.isnan(old) & ~np.isnan(new)
+        cluster = test.cluster[known]
+
+        def by_cluster(values: FloatArray) -> FloatArray:
+            return np.bincount(cluster, weights=values, minlength=test.n_clusters).astype(np.float64)
+
+        return cls(
+            n=by_cluster(np.ones(len(cluster))),
+            sums=(by_cluster(old[known]), by_cluster(new[known])),
+            n_clusters=len(np.unique(cluster)),
+            n_known=(int((both & ~np.isnan(old)).sum()), int((both & ~np.isnan(new)).sum())),
+        )
+
+    def under(self, weights: FloatArray) -> dict[str, FloatArray]:
+        return {
+            side: ratio(weights @ sums, weights @ self.n) for side, sums in zip(("old", "new"), self.sums, strict=True)
+        }
+
+    def points(self) -> tuple[float, float]:
+        found = self.under(np.ones((1, len(self.n))))
+        return float(found["old"][0]), float(found["new"][0])
+
+    def basis(self, n_attempts: int) -> _Basis:
+        n = int(self.n.sum())
+        reasons = [
+            f"the {side} run knows it of {count} compared attempts, and of none both do"
+            for side, count in zip(("old", "new"), self.n_known, strict=True)
+        ]
+        return _Basis("test", n, n_attempts - n, self.n_clusters, [], reasons)
+
+
+def _row(pair: Pair, metric: str, values: tuple[float, float], replicates: Replicates, basis: _Basis) -> dict[str, Any]:
+    better = WORDS[metric].better if metric in WORDS else "lower"
+    row: dict[str, Any] = {
+        "old_judge": pair[0],
+        "new_judge": pair[1],
+        "metric": metric,
+        "split": basis.split,
+        "better": better,
+        "n_trajectories": basis.n_clusters,
+        "p_value": None,
+        "p_holm": None,
+    }
+    own = [replicates.get((pair, side, metric)) for side in ("old", "new")]
+    for side, value, of in zip(("old", "new"), values, own, strict=True):
+        row |= _side(side, metric, value, of, basis)
+    estimate = _difference(metric, values, own, basis)
+    if estimate.value is not None and own[0] is not None and own[1] is not None:
+        row["p_value"] = two_sided_p(_moved(metric, own[1] - own[0], estimate.value), basis.n_clusters)
+    return {**row, **estimate.to_row(), "change": _change(better, estimate)}
+
+
+def _side(side: str, metric: str, value: float, replicates: FloatArray | None, basis: _Basis) -> dict[str, Any]:
+    """One side's value and interval, as ``judge_metrics`` has them, over the attempts that both answered."""
+    row: dict[str, Any] = {side: None, f"{side}_ci95_low": None, f"{side}_ci95_high": None}
+    if np.isnan(value):
+        return row
+    row[side] = value
+    if replicates is not None:
+        if metric in RECENTRED:
+            replicates = recentred(replicates, value, *RECENTRED[metric])
+        estimate = estimate_with_interval(
+            value, replicates, n=basis.n, n_left_out=0, n_clusters=basis.n_clusters, on_grid=metric == "threshold"
+        )
+        row[f"{side}_ci95_low"], row[f"{side}_ci95_high"] = estimate.ci95 or (None, None)
+    return row
+
+
+def _difference(metric: str, values: tuple[float, float], own: Sequence[FloatArray | None], basis: _Basis) -> Estimate:
+    reasons = [
+        f"{side}: {_plain(reason)}"
+        for side, value, reason in zip(("old", "new"), values, basis.reasons, strict=True)
+        if np.isnan(value)
+    ]
+    if reasons:
+        return Estimate.undefined("; ".join(dict.fromkeys(reasons)), basis.n, basis.n_left_out)
+    value = values[1] - values[0]
+    if own[0] is None or own[1] is None:
+        return Estimate(value, basis.n, basis.n_left_out, None, "; ".join(basis.notes) or None)
+    return estimate_with_interval(
+        value, _moved(metric, own[1] - own[0], value), n=basis.n, n_left_out=basis.n_left_out,
+        n_clusters=basis.n_clusters, warnings=basis.notes,
+    )  # fmt: skip
+
+
+def _moved(metric: str, replicates: FloatArray, value: float) -> FloatArray:
+    return recentred(replicates, value) if metric in RECENTRED else replicates
+
+
+def _change(better: str, estimate: Estimate) -> str | None:
+    """What is told: the interval leaves out 0 on the worse or on the better side, or holds it, or is not there."""
+    if better == "neither":
+        return None
+    if estimate.value is None or estimate.ci95 is None:
+        return "undefined"
+    low, high = estimate.ci95
+    if better == "lower":
+        low, high = -high, -low
+    if high < -ROUNDING:
+        return "drop"
+    return "gain" if low > ROUNDING else "not told"
+
+
+def _flip(y: float, accepts_now: bool) -> str:
+    if np.isnan(y):
+        return "unlabelled"
+    return "mended" if accepts_now == bool(y) else "broken"
+
+
+def _plain(reason: str) -> str:
+    return reason.replace("OLD ", "old ").replace("NEW ", "new ")
+
+
+def _correct(rows: list[dict[str, Any]]) -> None:
+    tested = [row for row in rows if row["metric"] in TESTED and row["p_value"] is not None]
+    for row, corrected in zip(tested, holm([row["p_value"] for row in tested]), strict=True):
+        row["p_holm"] = corrected
