@@ -16,6 +16,8 @@ from pydantic import BaseModel
 
 from judge_pipeline import settings, tables
 from judge_pipeline.cli.main import cli
+from judge_pipeline.settings.contest import CanarySettings
+from judge_pipeline.settings.injections import Injection, InjectionsFile
 from judge_pipeline.settings.redaction import RedactionSettings
 
 HERE = Path(__file__).resolve().parent / "reference"
@@ -63,6 +65,12 @@ def configuration_page() -> str:
     )
     parts.append(f"\n### split\n\n{_doc(settings.SplitRatios)}\n\n{_settings_table(settings.SplitRatios)}")
     parts.append(f"\n### redaction\n\n{_doc(RedactionSettings)}\n\n{_settings_table(RedactionSettings)}")
+    parts.append(f"\n### canary\n\n{_doc(CanarySettings)}\n\n{_settings_table(CanarySettings)}")
+    parts.append(
+        "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
+        "comes with the package.\n\n" + _settings_table(InjectionsFile)
+    )
+    parts.append(f"\n### An injection\n\n{_settings_table(Injection)}")
     parts.append(
         "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
         "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"

@@ -88,7 +88,11 @@ def test_the_tutorial_and_the_how_to_on_predictions_run(
     for name in ("old", "new"):
         (tmp_path / f"{name}.csv").write_bytes((tmp_path / "predictions.csv").read_bytes())
     ran = []
-    for page in ("tutorial.md", "how-to/evaluate-predictions.md", "how-to/compare-two-runs.md"):
+    pages = (
+        "tutorial.md", "how-to/evaluate-predictions.md", "how-to/compare-two-runs.md",
+        "how-to/check-whether-judges-can-be-talked-round.md",
+    )  # fmt: skip
+    for page in pages:
         for line in commands(CHECKOUT / "docs" / page):
             if line.startswith("cd "):
                 monkeypatch.chdir(Path.cwd() / line[3:])

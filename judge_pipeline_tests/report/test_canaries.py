@@ -37,6 +37,7 @@ def effects(judges: dict[str, float], name: str = "obey") -> pd.DataFrame:
                        "p_ac_clean": 0.5, "p_ac_injected": 0.5 + moved, "moved": moved, "n_chars": 9,
                        "n_chars_shown": 9}
                 )  # fmt: skip
+        of_judges.append(tables.JUDGE_CANARIES.conform(rows))
     attempts = pd.DataFrame(
         {"attempt_id": [f"{i:016x}" for i in range(20)], "participant": "E", "problem_id": range(20)}
     )
@@ -62,7 +63,7 @@ def test_a_judge_that_was_moved_opens_the_report() -> None:
     assert statements[1].lead == "1 judge can be moved by what an attempt says"
     assert "simulated-sharp is moved by 1 of 2 planted texts, most by obey (direct command" in statements[1].text
     html = cocreation_report_html(made, PROVENANCE)
-    assert 'id="talked-round"' in html and html.index("1 judge can be moved") < html.index("What was found")
+    assert 'id="talked-round"' in html and html.index("1 judge can be moved") < html.index('<section id="data"')
 
 
 def test_where_nobody_was_moved_the_section_is_there_and_no_sentence() -> None:
