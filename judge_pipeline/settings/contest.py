@@ -38,6 +38,29 @@ class CanarySettings(SettingsModel):
     attempts: int = Field(default=20, ge=2, le=10_000, description="Attempts of val and test that texts are planted in")
 
 
+class RevisionSettings(SettingsModel):
+    """How revisions are told apart, and how prompts are matched with problems."""
+
+    incremental_at_most: float = Field(
+        default=0.1, gt=0, lt=1, description="Largest churn (NED or 1 - CodeBLEU) of an incremental fix"
+    )
+    rewrite_at_least: float = Field(default=0.5, gt=0, le=1, description="Smallest churn of a rewrite")
+    mentions: Literal["message", "conversation"] = Field(
+        default="message",
+        description="Whether a prompt that mentions no problem belongs to none, or to those mentioned last before it "
+        "in its conversation",
+    )
+    model_rows: int = Field(
+        default=2000, ge=50, le=20_000, description="Most revisions that a mixed model is fitted on"
+    )
+
+    @model_validator(mode="after")
+    def _apart(self) -> RevisionSettings:
+        if self.incremental_at_most >= self.rewrite_at_least:
+            raise ValueError("incremental_at_most must be below rewrite_at_least")
+        return self
+
+
 class ContestSettings(SettingsModel):
     """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
 
@@ -63,6 +86,10 @@ class ContestSettings(SettingsModel):
     )
     canary: CanarySettings = Field(
         default=CanarySettings(), description="How it is measured whether judges can be talked round"
+    )
+    revision: RevisionSettings = Field(
+        default=RevisionSettings(),
+        description="Which revisions are fixes or rewrites, and what prompts belong to",
     )
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
