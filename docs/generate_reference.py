@@ -1,4 +1,4 @@
-"""Writes the reference pages that follow from the code: tables, configuration, command line.
+"""Writes the reference pages that follow from the code: tables, configuration, command line, Python API.
 
 .venv/bin/python docs/generate_reference.py           write them
 .venv/bin/python docs/generate_reference.py --check   exit 1 where one is out of date
@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,8 @@ from typing import Any
 import click
 from pydantic import BaseModel
 
-from judge_pipeline import settings, tables
+import judge_pipeline
+from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
 from judge_pipeline.settings.contest import CanarySettings
 from judge_pipeline.settings.injections import Injection, InjectionsFile
@@ -96,7 +98,60 @@ def command_line_page() -> str:
     return _MADE + "".join(parts)
 
 
-PAGES = {"tables.md": tables_page, "configuration.md": configuration_page, "command-line.md": command_line_page}
+def python_api_page() -> str:
+    """Every public name with its signature and docstring."""
+    parts = [
+        "# Python API\n\n"
+        "What `from judge_pipeline import ...` offers; [use it from a notebook](../how-to/use-from-a-notebook.md) "
+        "shows it in use. Other modules may change without notice.\n\n"
+        f"```text\n{inspect.getdoc(api)}\n```\n"
+    ]
+    for name in judge_pipeline.__all__:
+        thing = getattr(judge_pipeline, name)
+        parts.append(f"\n## {name}\n\n{_described(name, thing)}")
+        methods = [
+            (attribute, method)
+            for attribute, method in vars(thing).items()
+            if inspect.isclass(thing) and inspect.isfunction(method) and not attribute.startswith("_")
+        ]
+        parts += [f"\n### {name}.{attribute}\n\n{_described(attribute, method)}" for attribute, method in methods]
+    return _MADE + "".join(parts)
+
+
+PAGES = {
+    "tables.md": tables_page,
+    "configuration.md": configuration_page,
+    "command-line.md": command_line_page,
+    "python-api.md": python_api_page,
+}
+
+
+def _described(name: str, thing: Any) -> str:
+    kind = "class " if inspect.isclass(thing) else "def "
+    signature = "" if inspect.isclass(thing) and issubclass(thing, Exception) else _signature(thing)
+    return f"```text\n{kind}{name}{signature}\n\n{inspect.getdoc(thing)}\n```\n"
+
+
+def _signature(thing: Any) -> str:
+    """The signature as it is written; long ones a parameter a line."""
+    signature = inspect.signature(thing)
+    bare = [p.replace(annotation=str(p.annotation).strip("'")) for p in signature.parameters.values()]
+    returns = "" if inspect.isclass(thing) else f" -> {str(signature.return_annotation).strip(chr(39))}"
+    shown, starred = [], False
+    for parameter in bare:
+        if parameter.kind is parameter.KEYWORD_ONLY and not starred:
+            shown.append("*")
+            starred = True
+        shown.append(_parameter(parameter))
+    line = f"({', '.join(shown)}){returns}"
+    return line if len(line) <= 90 else "(\n    " + ",\n    ".join(shown) + f",\n){returns}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    if parameter.name == "self":
+        return "self"
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{parameter.name}: {parameter.annotation}{default}"
 
 
 def _commands(group: click.Group, path: str) -> Iterator[tuple[str, click.Command]]:
