@@ -159,6 +159,8 @@ class Table:
             ) from error
 
     def _check_values(self, table: pd.DataFrame, column: Column) -> None:
+        if column.nullable and column.allowed is None and column.low is None and column.high is None:
+            return
         values = table[column.name]
         missing = values.isna()
         if not column.nullable and missing.any():

@@ -72,7 +72,7 @@ def judge_requests(
         return _recorded(judge_name, settings, scope, context)
     if isinstance(settings, BaselineJudge):
         return _baseline(judge_name, settings, requests, scope, context)
-    return _asked(judge_name, settings, scope, checkpoint, context, frozenset(requests["attempt_id"]))
+    return _asked(judge_name, settings, scope, checkpoint, context, requests["attempt_id"])
 
 
 def _recorded(judge: str, settings: RecordedJudge, scope: pd.DataFrame, context: JudgingContext) -> JudgingResult:
@@ -121,7 +121,7 @@ def _baseline(
 
 def _asked(
     judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext,
-    of_contest: frozenset[str],
+    of_contest: pd.Series,
 ) -> JudgingResult:  # fmt: skip
     prepared = prepare(judge, settings, scope, context.prompts_dir, checkpoint)
     judgments = read_judgments(checkpoint, judge, prepared.all_hashes)
@@ -184,7 +184,7 @@ def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:
 
 def _advanced(
     judge: str, settings: LitellmJudge, prepared: Prepared, to_ask: Sequence[str], checkpoint: Checkpoint,
-    context: JudgingContext, of_contest: frozenset[str],
+    context: JudgingContext, of_contest: pd.Series,
 ) -> Advanced:  # fmt: skip
     """How far the judge's batches are after they were brought forward."""
     from judge_pipeline.judging.backends.direct_backend import DirectBackend
@@ -258,7 +258,7 @@ def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tup
 
 def _budget(
     judge: str, settings: AskedSettings, run_id: str, checkpoint: Checkpoint, context: JudgingContext,
-    of_contest: frozenset[str], batch: Batch | None = None,
+    of_contest: pd.Series, batch: Batch | None = None,
 ) -> Budget | None:  # fmt: skip
     """What sets money aside, for calls or for a batch; None where there is no ceiling, or the model costs nothing.
 
@@ -275,7 +275,7 @@ def _budget(
             "the judge a price (both figures 0 for a server of your own), or take the ceiling away"
         )
     price = price.less(batch.discount) if batch is not None else price
-    contest = ContestSpending(checkpoint, of_contest, judge, contest=context.contest)
+    contest = ContestSpending(checkpoint, frozenset(of_contest), judge, contest=context.contest)
     return Budget(context.ceilings, price, context.spending, contest, run_id, checkpoint.longest_answer(judge))
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -106,8 +107,8 @@ def rendered(rows: Rows, n_repeats: int, render: Render, identity: str, checkpoi
         _keep(checkpoint, {keys[number]: each for number, each in new.items()})
     parts = [known[number] if number in known else new[number] for number in range(len(blocks))]
     return Rendered(
-        tuple([hash_ for part in parts for hash_ in part.hashes[repeat]] for repeat in range(n_repeats)),
-        [chars for part in parts for chars in part.prompt_chars],
+        tuple(list(chain.from_iterable(part.hashes[repeat] for part in parts)) for repeat in range(n_repeats)),
+        list(chain.from_iterable(part.prompt_chars for part in parts)),
     )
 
 

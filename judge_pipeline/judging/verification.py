@@ -16,7 +16,8 @@ def in_scope(requests: pd.DataFrame, scope: Scope) -> pd.DataFrame:
 
     Taking the scope of what is in scope already changes nothing.
     """
-    chosen = requests[requests["split"].isin(scope.splits)]
+    is_in = requests["split"].isin(scope.splits)
+    chosen = requests.copy(deep=False) if is_in.all() else requests[is_in]
     chosen.index = pd.RangeIndex(len(chosen))  # resetting it would copy all again
     return chosen
 
