@@ -97,7 +97,7 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
     group=GROUP,
     inputs=(JUDGE_REQUESTS, ATTEMPTS, SPLIT_ASSIGNMENTS),
     deps=[dg.AssetDep("judge_outputs", partition_mapping=any_judge_of_the_contest())],
-    rooms=("cocreation/coverage.py",),
+    rooms=("cocreation/coverage.py", "judging/answer_rates.py"),
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
         Check("none_stale", "No judge's table answers other requests than today's", warns=True),
@@ -107,7 +107,7 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
 def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
     """Reads the judges' tables that are there, and says of each judge whether its table may be used."""
     from judge_pipeline.cocreation.coverage import judge_coverage as build
-    from judge_pipeline.orchestration.judging_run import current_requests
+    from judge_pipeline.orchestration.judging_run import ASKED_BACKENDS, answer_rates_of, current_requests
 
     contest = contest_of(context)
     workspace: WorkspaceResource = context.resources.workspace
@@ -118,9 +118,9 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
             outputs[judge] = context.resources.store.read(JUDGE_OUTPUTS, contest, judge)
         except TableError as error:
             damaged[judge] = str(error)
-    with_table = [judge.name for judge in facts if judge.name in outputs]
-    current = current_requests(workspace, contest, with_table, judge_requests, _labels(attempts, splits))
-    rows = build(facts, judge_requests, outputs, current, damaged)
+    looked_up = [judge.name for judge in facts if judge.name in outputs or judge.backend in ASKED_BACKENDS]
+    current = current_requests(workspace, contest, looked_up, judge_requests, _labels(attempts, splits))
+    rows = build(facts, judge_requests, outputs, current, damaged, answer_rates_of(workspace, current))
     counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
     stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
     return Made(

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from judge_pipeline.tables import JUDGE_COVERAGE
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.answer_rates import AnswerRates
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,7 @@ def judge_coverage(
     outputs: Mapping[str, pd.DataFrame],
     current: Mapping[str, CurrentRequests],
     damaged: Mapping[str, str] = MappingProxyType({}),
+    rates: Mapping[str, AnswerRates] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """One row for each judge: verified, unverified (accepted below full coverage), stale, damaged, or not judged.
 
@@ -66,14 +71,33 @@ def judge_coverage(
         current: judge -> what it would be asked today, for each judge of ``judges`` that has a table.
         damaged: judge -> why its stored table cannot be read; such a judge has no entry in ``outputs``, and the others
             are measured without it.
+        rates: judge -> how its calls went, for each judge that is a model to be asked.
     """
     rows = []
     for judge in judges:
-        row = _row(judge, requests, outputs.get(judge.name), current)
+        row = _row(judge, requests, outputs.get(judge.name), current) | _rates(rates.get(judge.name))
         if judge.name in damaged:
             row |= {"status": "damaged", "reason": damaged[judge.name]}
         rows.append(row)
     return JUDGE_COVERAGE.conform(rows)
+
+
+def _rates(rates: AnswerRates | None) -> dict[str, object]:
+    if rates is None:
+        return {"n_failed": 0, "failures": None, "n_tries": None, "n_failed_tries": None, "failed_tries": None}
+    return {
+        "n_failed": sum(rates.failed_attempts.values()),
+        "failures": _by_class(rates.failed_attempts),
+        "n_tries": rates.n_tries,
+        "n_failed_tries": sum(rates.failed_tries.values()),
+        "failed_tries": _by_class(rates.failed_tries),
+    }
+
+
+def _by_class(counts: Mapping[str, int]) -> str | None:
+    """'class: n', the most frequent first; None where there is none."""
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{name}: {n}" for name, n in ordered) or None
 
 
 def usable(coverage: pd.DataFrame) -> list[str]:

@@ -23,9 +23,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from judge_pipeline.cocreation.coverage import CurrentRequests
+    from judge_pipeline.judging.answer_rates import AnswerRates
     from judge_pipeline.judging.engine import JudgingContext, JudgingResult
     from judge_pipeline.judging.plan import Plan
     from judge_pipeline.orchestration.resources import WorkspaceResource
+
+ASKED_BACKENDS = ("litellm", "embedded")
+"""Backends that are models to be asked, call by call."""
 
 SENSOR = "collect_batches"
 """The sensor that starts a collecting run."""
@@ -180,6 +184,18 @@ def current_requests(
             except JudgingError as error:
                 current[judge] = CurrentRequests({}, str(error))
     return current
+
+
+def answer_rates_of(resource: WorkspaceResource, current: Mapping[str, CurrentRequests]) -> dict[str, AnswerRates]:
+    """How the calls for today's requests went, for each of the judges that is a model to be asked."""
+    from judge_pipeline.judging.answer_rates import answer_rates
+    from judge_pipeline.judging.checkpoint import Checkpoint
+
+    workspace = resource.workspace()
+    judges = workspace.judges()
+    asked = [judge for judge in current if judges.get(judge).backend in ASKED_BACKENDS]
+    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
+        return {judge: answer_rates(checkpoint, judge, current[judge].hashes) for judge in asked}
 
 
 def _judging_context(

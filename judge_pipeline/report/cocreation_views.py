@@ -57,11 +57,21 @@ def overview(table: pd.DataFrame) -> View:
 
 def coverage(table: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
     """Which judges are verified, on what, and at what cost; why the others are not."""
-    headings = ("Judge", "Verified (eq. 9)", "Asked for", "Judged", "Repaired", "Cost, US$", "Model")
+    headings = (
+        "Judge",
+        "Verified (eq. 9)",
+        "Asked for",
+        "Judged",
+        "Repaired",
+        "Cost, US$",
+        "Without answer",
+        "Failed tries",
+        "Model",
+    )
     view = View(
         "coverage",
         "Judges: verified or why not",
-        [Heading(name, numeric=name in ("Judged", "Repaired", "Cost, US$")) for name in headings],
+        [Heading(name, numeric=name not in ("Judge", "Verified (eq. 9)", "Asked for", "Model")) for name in headings],
         empty="No judge is configured for this contest.",
     )
     for row in table.to_dict("records"):
@@ -74,12 +84,28 @@ def coverage(table: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
                 Cell("yes" if kind.verified else f"no: {kind.status}", below=why, undefined=not kind.verified),
                 Cell(row["scope"], below=(f"n = {asked:,}",)),
                 Cell(f"{judged:,}", below=(f"of {asked:,}",), numeric=True),
-                Cell(f"{count(row['n_repaired']):,}", below=(f"of {judged:,}",), numeric=True),
+                Cell(f"{count(row['n_repaired']):,}", below=(_share(row["n_repaired"], judged),), numeric=True),
                 Cell(_cost(row, cost), numeric=True, undefined=cost is None),
+                _failures(None if number(row["n_tries"]) is None else row["n_failed"], asked, row["failures"]),
+                _failures(row["n_failed_tries"], row["n_tries"], row["failed_tries"]),
                 Cell(text(row["model"]) or (row["backend"] if judged else "–"), undefined=not judged),
             ]
         )
     return view
+
+
+def _share(n: Any, of: int) -> str:
+    """Of how many, and which share that is."""
+    return f"of {of:,} ({100 * count(n) / of:.1f}%)" if of else "of 0"
+
+
+def _failures(n: Any, of: Any, by_class: Any) -> Cell:
+    """What failed, of how many, and with which classes; a dash where no model is asked."""
+    if number(n) is None:
+        return Cell("–", numeric=True, undefined=True)
+    classes = text(by_class)
+    below = (_share(n, count(of)), *([classes.replace("_", " ")] if classes else []))
+    return Cell(f"{count(n):,}", below=below, numeric=True)
 
 
 def _cost(row: Mapping[str, Any], cost: float | None) -> str:

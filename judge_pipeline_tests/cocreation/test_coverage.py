@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from judge_pipeline.cocreation.coverage import CurrentRequests, JudgeFacts, flag_unverified, judge_coverage, usable
+from judge_pipeline.judging.answer_rates import AnswerRates
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 REQUESTS = pd.DataFrame({"attempt_id": ["a", "b", "c"], "split": ["train", "val", "test"]})
@@ -57,6 +58,18 @@ def test_a_table_that_cannot_be_read_stops_its_judge_only() -> None:
     assert coverage["status"].tolist() == ["verified", "damaged"]
     assert coverage["reason"].tolist() == [None, "broken.parquet cannot be read"]
     assert usable(coverage) == ["good"]
+
+
+def test_failures_are_told_by_class_of_judges_that_are_asked_only() -> None:
+    judges = [JudgeFacts(name, "litellm", True, "all", ("train", "val", "test")) for name in ("asked", "recorded")]
+    rates = AnswerRates(9, {"invalid": 1, "rate_limit": 3, "infrastructure": 1}, {"refusal": 1})
+    coverage = judge_coverage(judges, REQUESTS, {}, {}, rates={"asked": rates}).set_index("judge")
+    columns = ["n_failed", "failures", "n_tries", "n_failed_tries", "failed_tries"]
+    assert coverage.loc["asked", columns].tolist() == [
+        1, "refusal: 1", 9, 5, "rate_limit: 3, infrastructure: 1, invalid: 1",
+    ]  # fmt: skip
+    assert coverage.loc["recorded", "n_failed"] == 0
+    assert coverage.loc["recorded", columns[1:]].isna().all()
 
 
 def test_a_figure_is_flagged_for_each_unverified_judge_that_it_rests_on() -> None:

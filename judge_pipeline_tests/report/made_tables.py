@@ -136,12 +136,17 @@ def _coverage(made: Made, contest: Contest) -> pd.DataFrame:
         backend = {"baseline-text": "baseline", "smollm2-135m": "embedded"}.get(judge, backend)
         n = len(contest.attempts) if backend != "embedded" else int((contest.attempts["split"] != "train").sum())
         reason = made.unverified.get(judge)
+        is_asked = backend in ("litellm", "embedded")
         rows.append(
             {
                 "judge": judge, "backend": backend, "in_panel": backend in ("recorded", "litellm"),
                 "status": "not judged" if reason else "verified",
                 "scope": "val and test" if backend == "embedded" else "all attempts", "n_in_scope": n,
                 "n_judged": 0 if reason else n, "n_repaired": 0 if reason else n // 20,
+                "n_failed": 3 if is_asked and reason else 0,
+                "failures": "refusal: 2, invalid: 1" if is_asked and reason else None,
+                "n_tries": n + n // 10 if is_asked else None, "n_failed_tries": n // 10 if is_asked else None,
+                "failed_tries": f"rate_limit: {n // 10}" if is_asked and n >= 10 else None,
                 "cost_usd": 0.0123 * n if backend == "litellm" and not reason else None,
                 "model": {"recorded": "simulated", "litellm": f"provider/{judge}"}.get(backend), "reason": reason,
             }

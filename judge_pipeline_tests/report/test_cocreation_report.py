@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
@@ -230,6 +231,23 @@ def test_no_verified_judge_still_tells_of_people() -> None:
     assert "None of the 5 judges has a verified table" in document.css_first("#found").text()
     assert document.css_first("#figure-success .plot")
     assert "its file is missing" in document.css_first("#table-coverage").text()
+
+
+def test_repairs_and_failures_are_told_with_their_rates_and_classes() -> None:
+    judges = ("gpt-5.2", "simulated-sharp", "baseline-text")
+    made = made_tables(Made(judges=judges, unverified={"gpt-5.2": "its run failed"}))
+    asked, recorded, _ = parsed(made).css("#table-coverage tbody tr")
+    n = int(made.judge_coverage["n_in_scope"][0])
+    tries, failed = n + n // 10, n // 10
+    assert f"3of {n:,} ({300 / n:.1f}%)refusal: 2, invalid: 1" in _squeezed(asked)
+    assert f"{failed}of {tries} ({100 * failed / tries:.1f}%)rate limit: {failed}" in _squeezed(asked)
+    assert f"{n // 20}of {n} ({100 * (n // 20) / n:.1f}%)" in _squeezed(recorded)
+    assert "rate limit" not in _squeezed(recorded)
+
+
+def _squeezed(row: Any) -> str:
+    """The text of a row without the white space between its parts."""
+    return re.sub(r"\s*\n\s*", "", row.text())
 
 
 def test_the_papers_counts_are_shown(demo: CocreationReportInput) -> None:
