@@ -122,7 +122,7 @@ class LitellmJudge(_Judge):
     model: str = Field(min_length=1, description="litellm model name, for example openai/gpt-5.2-2025-12-11")
     base_url: str | None = Field(default=None, description="URL of an OpenAI-compatible server")
     transport: Literal["litellm", "direct"] = Field(
-        default="litellm", description="direct: straight to base_url over HTTP, at a tenth of the processor time"
+        default="litellm", description="direct: straight to base_url over HTTP, at a sixth of the processor time"
     )
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key")
     prompt: str = Field(default="cocreation_judge.md.j2", description="Template in assets_config/prompts/")

@@ -1,6 +1,6 @@
 """An OpenAI-compatible server asked straight over HTTP, through one pool of connections.
 
-It sends the body that litellm would send and reads the reply as strictly, at about a tenth of the processor time a
+It sends the body that litellm would send and reads the reply as strictly, at about a sixth of the processor time a
 call. It speaks one dialect, follows no redirect (a key would travel with it), and uses no proxy of the environment.
 """
 
