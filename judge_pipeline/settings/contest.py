@@ -50,8 +50,8 @@ class RevisionSettings(SettingsModel):
         description="Whether a prompt that mentions no problem belongs to none, or to those mentioned last before it "
         "in its conversation",
     )
-    model_rows: int = Field(
-        default=2000, ge=50, le=20_000, description="Most revisions that a mixed model is fitted on"
+    model_levels: int = Field(
+        default=400, ge=4, le=2000, description="Most participants and problems together in a mixed model"
     )
 
     @model_validator(mode="after")
