@@ -19,6 +19,8 @@ MIN_OBSERVATIONS = 10
 _START = 0.5
 _MAX_RELATIVE = 1e3
 """Largest standard deviation of an effect, in standard deviations of e, that is looked for."""
+_NEGLIGIBLE = 1e-6
+"""Smaller ones are 0."""
 
 
 class NotFittedError(ValueError):
@@ -67,7 +69,8 @@ def fit_crossed_effects(x: ArrayLike, y: ArrayLike, first: ArrayLike, second: Ar
         )  # fmt: skip
         if not found.success:
             raise NotFittedError(f"the mixed model did not converge ({found.message.rstrip('.').lower()})")
-        relative = _placed(found.x, free)
+        # The search ends near a bound, not on it.
+        relative = _placed(np.where(found.x < _NEGLIGIBLE, 0.0, found.x), free)
     products, _ = moments.whitened(relative)
     within, along, _ = _parts(products)
     residual = moments.residual_variance(products)
