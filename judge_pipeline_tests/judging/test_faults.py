@@ -233,6 +233,32 @@ def test_an_answer_after_each_of_them_is_accepted_and_says_that_it_was_asked_aga
     assert result.outputs["repair"][0].startswith("asked again (the answer is not valid JSON (a key stands twice")
 
 
+def test_a_truncated_answer_is_asked_for_with_the_larger_limit_and_one_that_spends_that_too_is_truncated(
+    judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint
+) -> None:
+    spent = completion(None, "length", reasoning_content="hm") | {
+        "usage": USAGE | {"completion_tokens": 50, "completion_tokens_details": {"reasoning_tokens": 50}}
+    }
+    settings = loopback_judge(max_output_tokens=50, repair_max_output_tokens=400, limits={"max_tries": 2})
+    provider.script(faults.Behaviour(body=json.dumps(spent).encode()))
+    failed = judge(settings, make_requests(1))
+    assert [request.body["max_tokens"] for request in provider.requests] == [50, 400]
+    assert (list(failed.failures["class"]), list(failed.failures["n_tries"])) == (["truncated"], [2])
+    (hash_,) = checkpoint.hashes_of("loopback", failed.failures["attempt_id"][0])
+    calls = checkpoint.calls("loopback", hash_)
+    assert [(call["tokens_out"], call["tokens_reasoning"]) for call in calls] == [(50, 50), (50, 50)]
+    provider.script(faults.valid())
+    answered = judge(settings, make_requests(1))
+    assert (list(answered.outputs["p_ac"]), provider.requests[-1].body["max_tokens"]) == ([0.25], 50)
+    again = loopback_judge(max_output_tokens=50, repair_max_output_tokens=400, parameters={"seed": 1})
+    before = len(provider.requests)
+    provider.behave = lambda request, n: (
+        faults.Behaviour(body=json.dumps(spent).encode()) if request.body["max_tokens"] == 50 else faults.valid()
+    )
+    assert list(judge(again, make_requests(1)).outputs["n_tries"]) == [2]
+    assert [request.body["max_tokens"] for request in provider.requests[before:]] == [50, 400]
+
+
 @pytest.mark.parametrize("name", ["content", "finish_reason", "choices"])
 @pytest.mark.parametrize("transport", ["direct"])
 def test_a_name_that_the_reply_gives_twice_is_not_chosen_from_on_the_direct_path(

@@ -28,6 +28,7 @@ N_REQUESTS = FULL or 600
 KILLS = 10 if FULL else 4
 JUDGES = ("soak-0", "soak-1", "soak-2", "soak-3")
 IN_FLIGHT = 8
+TIMEOUT_SECONDS = 2.0
 CLASSES = {"rate_limit", "infrastructure", "truncated", "empty", "refusal", "invalid"}
 
 SCRIPT = """
@@ -65,12 +66,15 @@ def test_after_faults_and_kills_every_attempt_is_verified_or_failed_and_nothing_
     table.to_parquet(path)
     provider.fault(seed=20, share=0.3)
     behave = provider.behave
-    provider.behave = lambda request, n: _late(behave(request, n))
+    provider.behave = lambda request, n: _late(behave(request, n), n)
     # The last judge goes through litellm; each judge is told apart in what it sends by its seed.
     settings = {
         judge: loopback_judge(
             transport="litellm" if judge == JUDGES[-1] else "direct", parameters={"seed": number}, send_schema=False,
-            limits={"max_in_flight": IN_FLIGHT, "max_tries": 3, "backoff_seconds": 0.001},
+            limits={
+                "max_in_flight": IN_FLIGHT, "max_tries": 3, "backoff_seconds": 0.001,
+                "timeout_seconds": TIMEOUT_SECONDS,
+            },
         )
         for number, judge in enumerate(JUDGES)
     }  # fmt: skip
@@ -112,11 +116,13 @@ def test_after_faults_and_kills_every_attempt_is_verified_or_failed_and_nothing_
     assert sum(len(result.outputs) for result in results.values()) > 0.8 * N_REQUESTS
 
 
-def _late(behaviour: Any) -> Any:
-    """So late that calls are under way whenever the process is killed."""
+def _late(behaviour: Any, n: int) -> Any:
+    """So late that calls are under way whenever the process is killed; now and then later than anyone waits."""
     from dataclasses import replace
 
-    return replace(behaviour, delay=0.02)
+    if n % 50 == 7:
+        return replace(behaviour, delay=3 * TIMEOUT_SECONDS)
+    return replace(behaviour, delay=0.02, drip=TIMEOUT_SECONDS / 100 if n % 50 == 31 else 0.0)
 
 
 def _key(seed: int, messages: list[dict[str, str]]) -> tuple[str, str]:
