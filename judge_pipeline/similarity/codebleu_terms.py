@@ -6,10 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from judge_pipeline.similarity.multiset import IntArray
 from judge_pipeline.similarity.program import Program
 
 SMOOTHING = 0.1
 """Added to an order's matches where there are none (method 1 of Chen and Cherry, as in NLTK)."""
+
+KEYWORD_WEIGHT, OTHER_WEIGHT = 1.0, 0.2
+"""What a token counts in the weighted n-gram term."""
 
 _WEIGHTED_REFERENCE_LENGTH = 2
 """What the package takes for the reference's length in its weighted term: that of a list of two entries, tokens and
@@ -40,8 +47,8 @@ def terms(reference: Program, candidate: Program) -> Terms:
         if order:
             recalls.append((n_matches, max(1, wanted.size)))
         else:
-            weights = reference.token_weights
-            recalls.append((float(weights @ matches), max(1.0, float(weights @ wanted.counts))))
+            is_keyword = reference.is_keyword
+            recalls.append((_weight(matches, is_keyword), max(1.0, _weight(wanted.counts, is_keyword))))
     wanted, made = reference.sub_trees, candidate.sub_trees
     n_found = int(wanted.counts[wanted.counts_in(made) > 0].sum())
     return Terms(
@@ -49,6 +56,12 @@ def terms(reference: Program, candidate: Program) -> Terms:
         _bleu(recalls, _WEIGHTED_REFERENCE_LENGTH, candidate.n_tokens),
         n_found / wanted.size,
     )
+
+
+def _weight(counts: IntArray, is_keyword: NDArray[np.bool_]) -> float:
+    """What tokens count together. Whole numbers are added, so that no order of tokens changes the last bit."""
+    n_keywords = int(counts[is_keyword].sum())
+    return KEYWORD_WEIGHT * n_keywords + OTHER_WEIGHT * (int(counts.sum()) - n_keywords)
 
 
 def _bleu(shares: Sequence[tuple[float, float]], reference_length: int, candidate_length: int) -> float:

@@ -14,8 +14,8 @@ IntArray = NDArray[np.int64]
 class Multiset:
     """What occurs, and how often.
 
-    Things are told apart by 64-bit hashes of this process, which mean nothing in another one. Two different things
-    share one with a chance of 1 in 10^19.
+    Things are told apart by 64-bit hashes, some of which mean nothing in another process. Two different things share
+    one with a chance of about 1 in 10^19.
     """
 
     keys: IntArray

@@ -15,9 +15,6 @@ from judge_pipeline.similarity.multiset import Multiset
 from judge_pipeline.similarity.sub_trees import sub_trees
 from judge_pipeline.similarity.tokens import TOKENIZERS, Tokenizer, n_grams
 
-KEYWORD_WEIGHT, OTHER_WEIGHT = 1.0, 0.2
-"""What a token counts in the weighted n-gram term."""
-
 CACHE_BYTES = 128 * 2**20
 """Memory for programs that are kept, in each process: some 2,000 programs of 150 lines."""
 
@@ -31,14 +28,14 @@ class Program:
     n_tokens: int
     n_grams: tuple[Multiset, ...]
     """Of 1 to 4 tokens."""
-    token_weights: NDArray[np.float64]
-    """The weight of each distinct token, in the order of ``n_grams[0].keys``."""
+    is_keyword: NDArray[np.bool_]
+    """Whether each distinct token is a keyword of the language, in the order of ``n_grams[0].keys``."""
     sub_trees: Multiset
 
     @property
     def n_bytes(self) -> int:
         """Memory of the arrays, and some for the objects around them."""
-        return 1000 + self.token_weights.nbytes + sum(kept.n_bytes for kept in (*self.n_grams, self.sub_trees))
+        return 1000 + self.is_keyword.nbytes + sum(kept.n_bytes for kept in (*self.n_grams, self.sub_trees))
 
 
 def read_program(source: str, grammar: str, tokenizer: Tokenizer) -> Program:
@@ -56,12 +53,11 @@ def read_program(source: str, grammar: str, tokenizer: Tokenizer) -> Program:
     tokens = TOKENIZERS[tokenizer](source)
     grams = n_grams(tokens)
     keywords = np.array(sorted({hash(token) for token in keywords_of(grammar).intersection(tokens)}), np.int64)
-    weights = np.where(np.isin(grams[0].keys, keywords), KEYWORD_WEIGHT, OTHER_WEIGHT)
     text = without_comments(source, grammar)
     if not text.isascii():
         text = text.translate(_LONE_SURROGATES)
     tree = new_parser(grammar).parse(text.encode())
-    return Program(len(tokens), grams, weights, sub_trees(tree.root_node))
+    return Program(len(tokens), grams, np.isin(grams[0].keys, keywords), sub_trees(tree.root_node))
 
 
 class ProgramCache:

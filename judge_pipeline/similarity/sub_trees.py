@@ -2,29 +2,23 @@
 
 The ``codebleu`` package takes every node that has children, writes it as an s-expression (names of nodes and fields, no
 text of the program), and looks each up among all of the other program's: quadratic in nodes, and each of them written
-again at every level above it. Here the whole tree is written once, and a sub-tree's key is the hash of its name and its
-children's keys. Equal keys are equal s-expressions. Nothing here recurses.
+again at every level above it. Here the whole tree is written once, and the expressions within are told apart by keys.
+Nothing here recurses.
 """
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
+from judge_pipeline.similarity.expressions import Keys, Written, keys_within, unquoted, written
 from judge_pipeline.similarity.multiset import Multiset
 
 MAX_WRITTEN_LEVELS = 1000
-"""tree-sitter writes s-expressions by recursion in C, which ends the process where a tree is too deep; deeper trees are
-walked instead."""
-
-_PART = re.compile(
-    r"""(?P<field>\w+:[ ])?\("""
-    r"""(?P<name>MISSING[ ](?:".+?"(?=\))|\w+)|UNEXPECTED[ ](?:'\\?.'|[-\w]+)|[^\s()]+)"""
-    r"""(?P<leaf>\))?|\)"""
-)
+"""tree-sitter writes s-expressions by recursion in C, which ends the process where a tree is too deep. Deeper trees are
+walked instead. The keys are the same, but for nodes that a broken program lacks and only an expression shows."""
 
 
 def sub_trees(root: Any) -> Multiset:
@@ -35,14 +29,8 @@ def sub_trees(root: Any) -> Multiset:
     """
     levels = _inner_nodes(root)
     if len(levels) > MAX_WRITTEN_LEVELS:
-        keys = _keys_by_walking(root)
-    else:
-        inner = list(chain.from_iterable(levels))
-        keys = _keys_of_expression(str(root)) + [key for node in inner if (key := _key_of_bare(node)) is not None]
-        if len(keys) != len(inner):
-            # Broken programs can hold nodes that only an s-expression shows.
-            keys = [_key_of(node) for node in inner]
-    return Multiset.of(np.array(keys, np.int64))
+        return Multiset.of(np.array(_keys_by_walking(root), np.uint64).view(np.int64))
+    return Multiset.of(_keys_by_writing(root, list(chain.from_iterable(levels))).view(np.int64))
 
 
 def _inner_nodes(root: Any) -> list[list[Any]]:
@@ -54,77 +42,60 @@ def _inner_nodes(root: Any) -> list[list[Any]]:
     return levels
 
 
-def _key_of_bare(node: Any) -> int | None:
+def _keys_by_writing(root: Any, inner: list[Any]) -> Keys:
+    """The keys of inner nodes, of which the root is the first."""
+    bare = [key for node in inner if not (node.named_child_count and node.is_named) for key in _key_of_bare(node)]
+    keys = np.concatenate([keys_within(_expression(root)), np.array(bare, np.uint64)])
+    if len(keys) == len(inner):
+        return keys
+    # The expression of a broken program can show nodes that are not there as such.
+    return np.array([(_key_of_bare(node) or keys_within(_expression(node)))[0] for node in inner], np.uint64)
+
+
+def _key_of_bare(node: Any) -> list[int]:
     """The key of an inner node that looks like a leaf in its parent's s-expression, or is not in it at all.
 
     ``pass_statement`` is a leaf there since its only child, the word ``pass``, has no name; ``not in`` is no part of it
-    since it has none itself. None for every other node.
+    since it has none itself. No key for every other node.
     """
     if not node.is_named:
-        return hash((f"({node.type}",))
+        return [written(f"({node.type}").key]
     if node.named_child_count:
-        return None
-    leaf = _PART.fullmatch(str(node))
-    return hash((leaf["name"],)) if leaf else None
+        return []
+    # No node but a missing one, which is an error, could stand in it unseen.
+    expression = _expression(node) if node.has_error else f"({node.type})"
+    return [written(expression).key] if expression.count("(") == 1 else []
 
 
-def _key_of(node: Any) -> int:
-    """The key of one inner node, from its own s-expression."""
-    bare = _key_of_bare(node)
-    return _keys_of_expression(str(node))[-1] if bare is None else bare
-
-
-def _keys_of_expression(expression: str) -> list[int]:
-    """Keys of the expressions that hold others, children before their parents."""
-    keys: list[int] = []
-    open_parts: list[list[str | int]] = [[]]
-    for part in _PART.finditer(expression):
-        field, name, leaf = part.groups()
-        if leaf:
-            open_parts[-1].append((field or "") + name)
-        elif name:
-            open_parts[-1].append(field or "")
-            open_parts.append([name])
-        else:
-            keys.append(hash(tuple(open_parts.pop())))
-            open_parts[-1].append(keys[-1])
-    return keys
+def _expression(node: Any) -> str:
+    expression = str(node)
+    return unquoted(expression) if node.has_error or node.is_error else expression
 
 
 def _keys_by_walking(root: Any) -> list[int]:
-    """The keys of all inner nodes of a tree of any depth: those of its s-expression, without writing it."""
+    """The keys of all inner nodes of a tree of any depth."""
     keys: list[int] = []
-    open_parts: list[list[str | int]] = [[]]
+    open_texts = [Written(0, 0)]
     is_shown: list[bool] = []
     cursor = root.walk()
     while True:
         node = cursor.node
-        field = f"{cursor.field_name}: " if cursor.field_name else ""
+        before = f" {cursor.field_name}: " if cursor.field_name else " "
         if node.child_count:
             is_shown.append(node.is_named)
             if node.is_named:
-                open_parts[-1].append(field)
-                open_parts.append([node.type])
+                open_texts[-1] = open_texts[-1].then(written(before))
+                open_texts.append(written(f"({node.type}"))
             else:
-                keys.append(hash((f"({node.type}",)))
+                keys += _key_of_bare(node)
             cursor.goto_first_child()
             continue
         if node.is_named or node.is_missing:
-            open_parts[-1].append(field + (str(node)[1:-1] if node.has_error else node.type))
+            open_texts[-1] = open_texts[-1].then(written(before + _expression(node)))
         while not cursor.goto_next_sibling():
             if not cursor.goto_parent():
                 return keys
             if is_shown.pop():
-                keys.append(_close(open_parts))
-
-
-def _close(open_parts: list[list[str | int]]) -> int:
-    """Ends the innermost open node and makes it a part of the one around it; its key."""
-    parts = open_parts.pop()
-    key = hash(tuple(parts))
-    if len(parts) == 1:
-        # Without a named child it looks like a leaf.
-        open_parts[-1][-1] = f"{open_parts[-1][-1]}{parts[0]}"
-    else:
-        open_parts[-1].append(key)
-    return key
+                closed = open_texts.pop().then(written(")"))
+                keys.append(closed.key)
+                open_texts[-1] = open_texts[-1].then(closed)
