@@ -66,7 +66,7 @@ def _jobs() -> list[Any]:
     )  # fmt: skip
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
-    last = dg.AssetSelection.assets("judge_coverage", "trajectories", "prompt_code_ned").downstream()
+    last = dg.AssetSelection.assets("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows").downstream()
     return [
         dg.define_asset_job(
             READ_CONTEST,

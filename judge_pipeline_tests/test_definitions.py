@@ -15,6 +15,8 @@ from judge_pipeline.tables import ALL_TABLES, SPLITS_LEDGER
 GRAPH = {
     "acceptance_rates": {"judge_coverage", "predictions"},
     "attempts": {"submission_artifacts"},
+    "churn_effects": {"judge_coverage", "revisions"},
+    "churn_summary": {"attempts", "convergence", "revisions", "trajectories"},
     "cocreation_report": {
         "contest_overview",
         "ingest_quarantine",
@@ -40,6 +42,7 @@ GRAPH = {
         "trajectories",
         "verdict_word_counts",
     },
+    "convergence": {"attempts", "trajectories"},
     "ingest_quarantine": {"contest_folder"},
     "judge_agreement": {"judge_coverage", "predictions"},
     "judge_calibration": {"judge_calibration_maps", "judge_coverage", "predictions"},
@@ -62,7 +65,10 @@ GRAPH = {
     "prompt_code_ned": {"attempts", "judge_requests"},
     "prompt_code_summary": {"prompt_code_ned"},
     "prompt_logs": {"contest_folder"},
+    "prompt_windows": {"attempts", "prompt_logs"},
     "redaction_counts": {"attempts", "participant_contexts", "splits"},
+    "revision_gains": {"judge_coverage", "revisions"},
+    "revisions": {"attempts", "prompt_logs", "struggle_curves", "trajectories"},
     "splits": {"attempts"},
     "struggle_curves": {"attempts", "judge_coverage", "predictions"},
     "submission_artifacts": {"contest_folder"},

@@ -15,15 +15,31 @@ from judge_pipeline.tables import (
     PREDICTIONS,
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
+    PROMPT_LOGS,
     SPLIT_ASSIGNMENTS,
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
     SURVIVAL,
     TRAJECTORIES,
 )
+from judge_pipeline.tables.revision import (
+    CHURN_EFFECTS,
+    CHURN_SUMMARY,
+    CONVERGENCE,
+    PROMPT_WINDOWS,
+    REVISION_GAINS,
+    REVISIONS,
+)
 
 GROUP = "dynamics"
 _ROOMS = ("cocreation/trajectories.py", "statistics")
+_PROMPTS = (
+    "cocreation/prompt_windows.py", "cocreation/prompt_problems.py", "cocreation/null_reasons.py",
+    "ingest/chat_formats/chat.py", "ingest/turns.py",
+)  # fmt: skip
+_REVISION = (
+    *_PROMPTS, "cocreation/revision.py", "cocreation/turn_orders.py", "cocreation/trajectories.py", "similarity",
+)  # fmt: skip
 
 
 @table_asset(
@@ -95,4 +111,115 @@ def prompt_code_summary(context: dg.AssetExecutionContext, prompt_code_ned: Any)
     return Made(build(prompt_code_ned, seed=settings.seed, n_resamples=settings.resamples))
 
 
-ASSETS = [trajectories, struggle_curves, success_at_turn, survival, prompt_code_ned, prompt_code_summary]
+@table_asset(PROMPT_WINDOWS, group=GROUP, inputs=(ATTEMPTS, PROMPT_LOGS), rooms=_PROMPTS)
+def prompt_windows(context: dg.AssetExecutionContext, attempts: Any, prompt_logs: Any) -> Made:
+    """By the name of the log or by mention; null where times are unknown. The words themselves stay in prompt_logs."""
+    from judge_pipeline.cocreation.prompt_windows import prompt_windows as build
+
+    return Made(build(_prompt_texts(context, attempts, prompt_logs)))
+
+
+@table_asset(
+    REVISIONS,
+    group=GROUP,
+    inputs=(ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, STRUGGLE_CURVES),
+    rooms=_REVISION,
+    kinds=("rapidfuzz", "parquet"),
+)
+def revisions(
+    context: dg.AssetExecutionContext, attempts: Any, trajectories: Any, prompt_logs: Any, struggle_curves: Any
+) -> Made:
+    """In the order of the table, and reversed too where most rejections follow the first AC."""
+    from judge_pipeline.cocreation.revision import KindLimits
+    from judge_pipeline.cocreation.revision import revisions as build
+
+    settings = context.resources.workspace.contest(contest_of(context)).revision
+    limits = KindLimits(settings.incremental_at_most, settings.rewrite_at_least)
+    texts = _prompt_texts(context, attempts, prompt_logs)
+    return Made(build(attempts, trajectories, texts, struggle_curves, limits))
+
+
+@table_asset(
+    CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES), rooms=_REVISION, kinds=("tree-sitter", "parquet")
+)
+def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any) -> Made:
+    """Every attempt of a solved trajectory; the reference itself, 1 by definition, is marked."""
+    from judge_pipeline.cocreation.revision import convergence as build
+
+    return Made(build(attempts, trajectories))
+
+
+@table_asset(
+    CHURN_SUMMARY,
+    group=GROUP,
+    inputs=(REVISIONS, CONVERGENCE, ATTEMPTS, TRAJECTORIES),
+    rooms=("cocreation/churn_summary.py", "similarity/languages.py", "ingest/turns.py", "statistics"),
+)
+def churn_summary(
+    context: dg.AssetExecutionContext, revisions: Any, convergence: Any, attempts: Any, trajectories: Any
+) -> Made:
+    """Intervals by cluster bootstrap over trajectories."""
+    from judge_pipeline.cocreation.churn_summary import churn_summary as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    rows = build(revisions, convergence, attempts, trajectories, seed=settings.seed, n_resamples=settings.resamples)
+    return Made(rows)
+
+
+@table_asset(
+    REVISION_GAINS,
+    group=GROUP,
+    inputs=(REVISIONS, JUDGE_COVERAGE),
+    rooms=("cocreation/revision_gains.py", "cocreation/coverage.py", "statistics"),
+)
+def revision_gains(context: dg.AssetExecutionContext, revisions: Any, judge_coverage: Any) -> Made:
+    """Incremental fixes and rewrites by the limits of the contest's settings (revision)."""
+    from judge_pipeline.cocreation.revision_gains import revision_gains as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    rows = build(revisions, seed=settings.seed, n_resamples=settings.resamples)
+    return Made(_with_unverified(context, rows, judge_coverage, rows["statistic"] == "mean_delta_p_mean"))
+
+
+@table_asset(
+    CHURN_EFFECTS,
+    group=GROUP,
+    inputs=(REVISIONS, JUDGE_COVERAGE),
+    rooms=("cocreation/churn_effects.py", "cocreation/coverage.py", "statistics"),
+)
+def churn_effects(context: dg.AssetExecutionContext, revisions: Any, judge_coverage: Any) -> Made:
+    """Rank correlations with intervals by trajectory; mixed models with effects of participants and problems."""
+    from judge_pipeline.cocreation.churn_effects import churn_effects as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    rows = build(
+        revisions,
+        seed=settings.seed,
+        n_resamples=settings.resamples,
+        model_levels=settings.revision.model_levels,
+    )
+    return Made(_with_unverified(context, rows, judge_coverage, rows["progress"] == "delta_p_mean"))
+
+
+def _prompt_texts(context: dg.AssetExecutionContext, attempts: Any, prompt_logs: Any) -> Any:
+    """h of each attempt, by the contest's settings."""
+    from judge_pipeline.cocreation.prompt_windows import prompt_texts
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    return prompt_texts(
+        attempts, prompt_logs, problem_names=settings.problem_names, mentions=settings.revision.mentions
+    )
+
+
+def _with_unverified(context: dg.AssetExecutionContext, rows: Any, judge_coverage: Any, rests_on_judges: Any) -> Any:
+    """The rows, those that rest on the panel marked where one of its judges is unverified."""
+    from judge_pipeline.cocreation.coverage import flag_unverified, usable
+
+    panel = context.resources.workspace.panel(usable(judge_coverage))
+    return flag_unverified(rows, judge_coverage, [panel if rests else [] for rests in rests_on_judges])
+
+
+ASSETS = [
+    trajectories, struggle_curves, success_at_turn, survival, prompt_code_ned, prompt_code_summary, prompt_windows,
+    revisions, convergence, churn_summary, revision_gains, churn_effects,
+]  # fmt: skip

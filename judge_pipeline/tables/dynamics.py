@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from judge_pipeline.table_schema import Column, Table
+from judge_pipeline.tables import revision
 from judge_pipeline.tables.columns import ATTEMPT, PARTICIPANT, PROBLEM, SPLIT, TURN, Y, estimate_columns
 
 TRAJECTORIES = Table(
@@ -116,5 +117,6 @@ TABLES = (
     CONTEST_OVERVIEW,
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
+    *revision.TABLES,
 )
-"""The tables of this module."""
+"""The tables of this module, and those of ``revision``."""
