@@ -11,7 +11,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import canaries, contest, dynamics, judges, reports, requests
+from judge_pipeline.assets import canaries, comparison, contest, dynamics, judges, reports, requests
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
@@ -20,7 +20,7 @@ from judge_pipeline.orchestration.resources import Progress, SilentProgress, Wor
 from judge_pipeline.settings import Workspace
 
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
-CANARY = "canary"
+CANARY, COMPARE_CONTESTS = "canary", "compare_contests"
 
 
 def build_definitions(workspace: Workspace | None = None, progress: Progress | None = None) -> dg.Definitions:
@@ -56,7 +56,7 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     judged = judges.assets(judge_names, configuration_sha256(workspace))
     asked = canaries.assets(judge_names, configuration_sha256(workspace))
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *dynamics.ASSETS, *reports.ASSETS]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *dynamics.ASSETS, *reports.ASSETS, *comparison.ASSETS]
 
 
 def _jobs() -> list[Any]:
@@ -66,7 +66,8 @@ def _jobs() -> list[Any]:
     )  # fmt: skip
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
-    last = dg.AssetSelection.assets("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows").downstream()
+    over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
+    last = dg.AssetSelection.assets("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows").downstream() - over_all
     return [
         dg.define_asset_job(
             READ_CONTEST,
@@ -87,6 +88,11 @@ def _jobs() -> list[Any]:
             REPORT_CONTEST,
             last,
             description="Predictions, metrics, dynamics and the report of one contest, from the judges that are there.",
+        ),
+        dg.define_asset_job(
+            COMPARE_CONTESTS,
+            over_all,
+            description="Judges over all contests, their versions side by side, and the start page. No partition.",
         ),
     ]
 

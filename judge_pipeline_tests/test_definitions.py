@@ -18,13 +18,18 @@ GRAPH = {
     "churn_effects": {"judge_coverage", "revisions"},
     "churn_summary": {"attempts", "convergence", "revisions", "trajectories"},
     "cocreation_report": {
+        "acceptance_rates",
         "contest_overview",
         "ingest_quarantine",
         "judge_agreement",
+        "judge_calibration",
         "judge_canary_effects",
         "judge_coverage",
         "judge_curves",
+        "judge_differences",
         "judge_metrics",
+        "judge_panels",
+        "judge_scores",
         "prompt_code_ned",
         "prompt_code_summary",
         "struggle_curves",
@@ -57,6 +62,9 @@ GRAPH = {
     "judge_panel_weights": {"predictions"},
     "judge_panels": {"judge_coverage", "judge_panel_weights", "predictions"},
     "judge_repeats": {"judge_outputs", "judge_requests"},
+    "judge_versions": {"attempts", "judge_requests", "predictions", "splits"},
+    "leaderboard": {"judge_coverage", "judge_outputs", "predictions"},
+    "start_page": {"cocreation_report", "judge_versions", "leaderboard"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
     "judge_scores": {"judge_coverage", "predictions"},
     "participant_contexts": {"attempts", "prompt_logs"},
@@ -117,7 +125,9 @@ def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]
     assert [d.name for d in outputs.partitions_defs] == ["contest", "judge"]
     assert nodes["judge_repeats"].partitions_def == nodes["judge_canaries"].partitions_def == outputs
     single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
-    assert single == set(nodes) - {"judge_canaries", "judge_outputs", "judge_repeats"}
+    over_all = {name for name, node in nodes.items() if node.partitions_def is None}
+    assert over_all == {"leaderboard", "judge_versions", "start_page"}
+    assert single == set(nodes) - over_all - {"judge_canaries", "judge_outputs", "judge_repeats"}
 
 
 def test_what_costs_money_besides_judging_is_in_no_job_but_its_own(definitions: dg.Definitions) -> None:

@@ -11,10 +11,10 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
-from judge_pipeline.orchestration.exports import report_path
+from judge_pipeline.definitions import COMPARE_CONTESTS, JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+from judge_pipeline.orchestration.exports import report_path, start_page_path
 from judge_pipeline.orchestration.instance import open_instance
-from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST, ParquetStore
 from judge_pipeline.orchestration.runs import JobOutcome, run_job
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
@@ -22,6 +22,7 @@ from judge_pipeline.tables import (
     ACCEPTANCE_RATES,
     ALL_TABLES,
     ATTEMPTS,
+    BROUGHT,
     INGEST_QUARANTINE,
     JUDGE_AGREEMENT,
     JUDGE_CALIBRATION,
@@ -33,10 +34,12 @@ from judge_pipeline.tables import (
     JUDGE_REPEATS,
     JUDGE_REQUESTS,
     JUDGE_SCORES,
+    JUDGE_VERSIONS,
+    LEADERBOARD,
     PREDICTIONS,
     SPLIT_ASSIGNMENTS,
-    SPLITS_LEDGER,
     STRUGGLE_CURVES,
+    SUCCESS_AT_TURN,
     TRAJECTORIES,
 )
 from judge_pipeline_tests.mini_contest import MiniContest
@@ -101,7 +104,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 
 
 def test_every_table_and_the_report_are_made(finished: House) -> None:
-    for table in (t for t in ALL_TABLES if t is not SPLITS_LEDGER):
+    over_all = (*BROUGHT, LEADERBOARD, JUDGE_VERSIONS)
+    for table in (t for t in ALL_TABLES if t not in over_all):
         parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table in (JUDGE_OUTPUTS, JUDGE_REPEATS) else [None]
         for part in parts:
             rows = finished.table(table, *([part] if part else []))
@@ -141,6 +145,32 @@ def test_the_run_shows_previews_counts_and_data_versions(finished: House) -> Non
     assert metadata["dagster/row_count"].value == len(finished.table(ATTEMPTS))
     assert "| attempt\\_id |" in metadata["preview"].value or "attempt_id" in metadata["preview"].value
     assert len(event.asset_materialization.tags["dagster/data_version"]) == 64
+
+
+def test_the_start_page_sets_contests_and_judges_side_by_side(finished: House) -> None:
+    outcome = run_job(finished.definitions, finished.instance, COMPARE_CONTESTS, None)
+    assert outcome.error is None and outcome.failed_checks == ()
+    html = start_page_path(finished.workspace).read_text(encoding="utf-8")
+    assert 'href="mini/cocreation_report.html"' in html
+    board = finished.store.read(LEADERBOARD, EVERY_CONTEST)
+    metrics = finished.table(JUDGE_METRICS)
+    for judge in ("sharp", "dull", "text"):
+        own = [t[(t["judge"] == judge) & (t["metric"] == "roc_auc")]["value"].iloc[0] for t in (board, metrics)]
+        assert own[0] == pytest.approx(own[1]), "one contest: the same figure"
+    assert set(finished.store.read(JUDGE_VERSIONS, EVERY_CONTEST)["judge"]) == {"sharp", "dull", "text"}
+
+
+def test_tables_of_figures_say_what_they_were_made_from(finished: House) -> None:
+    for table in (JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_CURVES, SUCCESS_AT_TURN):
+        said = finished.store.provenance(table, "mini")
+        assert said is not None and said["table"] == table.name and len(said["data"]["contest folder"]) == 64
+        assert (said["seed"], said["resamples"], len(said["code"])) == (11, 200, 16)
+    said = finished.store.provenance(JUDGE_METRICS, "mini") or {}
+    assert set(said["judges"]) == {"sharp", "dull", "text"}
+    file = finished.store.path(PREDICTIONS, "mini")
+    assert said["data"]["predictions"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert str(finished.contest.home) not in str(said)
+    assert finished.store.provenance(PREDICTIONS, "mini") is None
 
 
 def test_the_same_inputs_give_the_same_bytes(finished: House, tmp_path: Path) -> None:

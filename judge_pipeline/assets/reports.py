@@ -8,14 +8,19 @@ import dagster as dg
 from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
 from judge_pipeline.orchestration.table_asset import OWNERS, Made, code_version, table_asset
 from judge_pipeline.tables import (
+    ACCEPTANCE_RATES,
     ATTEMPTS,
     CONTEST_OVERVIEW,
     INGEST_QUARANTINE,
     JUDGE_AGREEMENT,
+    JUDGE_CALIBRATION,
     JUDGE_CANARY_EFFECTS,
     JUDGE_COVERAGE,
     JUDGE_CURVES,
+    JUDGE_DIFFERENCES,
     JUDGE_METRICS,
+    JUDGE_PANELS,
+    JUDGE_SCORES,
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
     PROMPT_LOGS,
@@ -79,7 +84,16 @@ _REPORTED = (
 )
 
 
-_REPORTED_TOO = (PROMPT_CODE_NED, PROMPT_CODE_SUMMARY, JUDGE_CANARY_EFFECTS)
+_REPORTED_TOO = (
+    ACCEPTANCE_RATES,
+    JUDGE_CALIBRATION,
+    JUDGE_CANARY_EFFECTS,
+    JUDGE_DIFFERENCES,
+    JUDGE_PANELS,
+    JUDGE_SCORES,
+    PROMPT_CODE_NED,
+    PROMPT_CODE_SUMMARY,
+)
 """Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
 
 

@@ -26,6 +26,7 @@ _COMMANDS = {
     "batches": ("judge_pipeline.cli.batches", "batches"),
     "explain": ("judge_pipeline.cli.explain", "explain"),
     "report": ("judge_pipeline.cli.report", "report"),
+    "leaderboard": ("judge_pipeline.cli.leaderboard", "leaderboard"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
     "compare": ("judge_pipeline.cli.compare", "compare"),

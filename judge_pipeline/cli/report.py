@@ -47,7 +47,7 @@ def report(
       judge-pipeline report my-contest --tables tables
       judge-pipeline report my-contest --methods > methods.txt
     """
-    from judge_pipeline.definitions import REPORT_CONTEST, build_definitions
+    from judge_pipeline.definitions import COMPARE_CONTESTS, REPORT_CONTEST, build_definitions
     from judge_pipeline.orchestration.contest_folders import contest_folders
     from judge_pipeline.orchestration.exports import report_path
     from judge_pipeline.orchestration.instance import open_instance
@@ -64,12 +64,16 @@ def report(
             f"no contest {contest!r}; there are: {', '.join(known) or 'none yet'}", param_hint="CONTEST"
         )
     with open_instance(workspace) as instance:
-        outcome = run_job(build_definitions(workspace), instance, REPORT_CONTEST, contest)
+        definitions = build_definitions(workspace)
+        outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
         for line in outcome.failed_checks:
             click.echo(f"! {line}", err=True)
         if outcome.error is not None:
             click.echo(f"Error: contest {contest}: {outcome.error}", err=True)
             return 1
+        over_all = run_job(definitions, instance, COMPARE_CONTESTS, None)
+        if over_all.error is not None:  # the contest's own report is made all the same
+            click.echo(f"Error: start page: {over_all.error}", err=True)
         provenance = provenance_of(instance, WorkspaceResource.of(workspace), store_of(workspace), contest)
     # With --methods the paragraph alone goes to standard output, so that it can be sent into a file.
     click.echo(str(report_path(workspace, contest)), err=methods)

@@ -77,7 +77,13 @@ def run_contest(
     dry_run: bool = False,
 ) -> int:
     """Read, judge, evaluate, report; returns the exit code. The judges that are left out are named with the reason."""
-    from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+    from judge_pipeline.definitions import (
+        COMPARE_CONTESTS,
+        JUDGE_CONTEST,
+        READ_CONTEST,
+        REPORT_CONTEST,
+        build_definitions,
+    )
     from judge_pipeline.orchestration.contest_folders import note_contest
     from judge_pipeline.orchestration.instance import open_instance
     from judge_pipeline.orchestration.judging_run import LIMIT_TAG
@@ -121,6 +127,10 @@ def run_contest(
         _print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return _failed(console, f"contest {contest}", outcome.error)
+        over_all = run_job(definitions, instance, COMPARE_CONTESTS, None)
+        _print_checks(console, over_all.failed_checks)
+        if over_all.error is not None:
+            _failed(console, "start page", over_all.error)  # the contest's own report is made all the same
     _print_result(console, workspace, contest)
     if waiting:
         console.print(
@@ -168,7 +178,7 @@ def _failed(console: Console, what: str, error: str) -> int:
 
 
 def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
-    from judge_pipeline.orchestration.exports import report_path
+    from judge_pipeline.orchestration.exports import report_path, start_page_path
     from judge_pipeline.orchestration.stored_tables import report_tables
     from judge_pipeline.report.headline import headline, headline_tables
 
@@ -176,3 +186,5 @@ def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
     for table in headline_tables(headline(report_tables(workspace, contest))):
         console.print(table)
     console.print(f"Report: {report_path(workspace, contest)}", soft_wrap=True)
+    if start_page_path(workspace).is_file():
+        console.print(f"All contests: {start_page_path(workspace)}", soft_wrap=True)

@@ -35,3 +35,13 @@ def write_files(folder: Path, files: Mapping[str, bytes | str]) -> list[Path]:
         write_whole(folder / name, data.encode("utf-8", "replace") if isinstance(data, str) else data)
         for name, data in files.items()
     ]
+
+
+def start_page_path(workspace: Workspace) -> Path:
+    """Where the page over all contests lies."""
+    return workspace.out_dir / "reports" / "index.html"
+
+
+def write_start_page(workspace: Workspace, html: str) -> Path:
+    """Write the page over all contests."""
+    return write_whole(start_page_path(workspace), html.encode())

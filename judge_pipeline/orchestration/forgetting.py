@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.ingest.contest_folder import participant_and_problem_of
 from judge_pipeline.orchestration.contest_folders import contest_folders
+from judge_pipeline.orchestration.exports import start_page_path
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
+from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones
@@ -67,7 +69,9 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
     from judge_pipeline.judging.forgetting import attempts_in_checkpoint, forget_attempts
     from judge_pipeline.orchestration.forget_runs import runs_of_contest, unfinished_runs
 
-    if contest not in contest_folders(workspace) and not any(_files_of(workspace, contest)):
+    if contest not in contest_folders(workspace) and not any(
+        _contest_of(workspace, f) == contest for _, f in _all_files(workspace)
+    ):
         known = ", ".join(contest_folders(workspace)) or "none yet"
         raise SettingsError(f"there is no contest {contest!r}; there are: {known}")
     Tombstones(workspace.out_dir, contest).read()
@@ -126,6 +130,7 @@ def forget(
     forget_attempts(workspace.checkpoint_url, ids, traces.heirs, dry_run=False)
     for folder in ("exports", "reports"):
         shutil.rmtree(workspace.out_dir / folder / contest, ignore_errors=True)
+    start_page_path(workspace).unlink(missing_ok=True)
     paths = [str(f.relative_to(_folder(workspace, contest))) for f in (*traces.folder_files, *traces.other_files)]
     drop_from_cache(workspace.out_dir, contest, [f"submissions/{participant}/", f"prompts/{participant}/", *paths])
     with open_instance(workspace) as instance:
@@ -283,8 +288,9 @@ def _all_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 
 
 def _files_of(workspace: Workspace, contest: str) -> Iterator[tuple[str, Path]]:
+    """The contest's tables, and those over all contests, which rest on it, too."""
     for name, file in _all_files(workspace):
-        if _contest_of(workspace, file) == contest:
+        if _contest_of(workspace, file) == contest or file.stem == EVERY_CONTEST:
             yield name, file
 
 

@@ -7,7 +7,9 @@ table always gives the same bytes; a file is replaced whole or not at all.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
 
 _TABLES = {table.name: table for table in ALL_TABLES}
 
+
+EVERY_CONTEST = "every-contest"
+"""File name of a table over all contests, which has no partition."""
 
 ROWS_IN_GROUP = 8_192
 """Rows of a Parquet row group: what of a table is in memory a second time while its file is made."""
@@ -53,8 +58,17 @@ class TableFile:
         return self.stream.read()
 
 
-def table_file(table: Table, rows: Any) -> TableFile:
-    """The rows, conformed, with the bytes of their Parquet file: the same rows give the same bytes.
+PROVENANCE_KEY = "judge_pipeline.provenance"
+"""Key of a Parquet file's metadata under which it says, as JSON, what it was made from."""
+
+
+def table_file(table: Table, rows: Any, provenance: Mapping[str, Any] | None = None) -> TableFile:
+    """The rows, conformed, with the bytes of their Parquet file: the same rows and provenance give the same bytes.
+
+    Args:
+        table: the schema.
+        rows: a DataFrame or records.
+        provenance: what the rows were made from, to be kept in the file's metadata; plain JSON values.
 
     Raises:
         TableError: the rows break the schema.
@@ -67,6 +81,9 @@ def table_file(table: Table, rows: Any) -> TableFile:
     with pq.ParquetWriter(stream, schema, compression="zstd", store_schema=False) as writer:
         for start in range(0, max(len(conformed), 1), ROWS_IN_GROUP):
             writer.write_table(table.arrow_of(conformed.iloc[start : start + ROWS_IN_GROUP]))
+        if provenance is not None:
+            text = json.dumps(provenance, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+            writer.add_key_value_metadata({PROVENANCE_KEY: text})
     stream.seek(0)
     digest = hashlib.sha256()
     while part := stream.read(1 << 20):
@@ -119,6 +136,18 @@ class ParquetStore(dg.ConfigurableIOManager):
                 f"{file} cannot be read as table {table.name} ({error}); materialize its asset again"
             ) from None
 
+    def provenance(self, table: Table, *partition: str) -> dict[str, Any] | None:
+        """What the stored table says that it was made from; None where it says nothing.
+
+        Raises:
+            FileNotFoundError: there is no such table.
+        """
+        import pyarrow.parquet as pq
+
+        text = (pq.read_schema(self.path(table, *partition)).metadata or {}).get(PROVENANCE_KEY.encode())
+        found: dict[str, Any] | None = json.loads(text) if text else None
+        return found
+
     def parts(self, table: Table, first: str) -> list[str]:
         """The second partition keys that have a table, for a first one: the judges of a contest."""
         folder = Path(self.root) / table.name / first
@@ -136,6 +165,8 @@ class ParquetStore(dg.ConfigurableIOManager):
 
 
 def _partition(context: dg.OutputContext | dg.InputContext) -> list[str]:
+    if not context.has_asset_partitions:
+        return [EVERY_CONTEST]
     key = context.asset_partition_key if isinstance(context, dg.InputContext) else context.partition_key
     if isinstance(key, dg.MultiPartitionKey):
         return [key.keys_by_dimension["contest"], key.keys_by_dimension["judge"]]

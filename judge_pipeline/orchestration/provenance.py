@@ -37,14 +37,14 @@ def provenance_of(
     settings = resource.contest(contest)
     return ReportProvenance(
         contest=contest,
-        fingerprint=_folder_sha256(instance, contest),
+        fingerprint=folder_sha256(instance, contest),
         seed=settings.seed,
         resamples=settings.resamples,
         code_version=code_version(_CODE),
         context=settings.context,
         title=settings.title,
         note=settings.note,
-        prompt_hashes=_prompt_hashes(workspace),
+        prompt_hashes=prompt_hashes(workspace),
         data_versions=_data_versions(store, contest),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
@@ -59,7 +59,7 @@ def provenance_of(
     )
 
 
-def _folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
+def folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
     """The fingerprint of the contest folder as it was when the attempts were read."""
     records = instance.fetch_materializations(
         dg.AssetRecordsFilter(asset_key=dg.AssetKey("attempts"), asset_partitions=[contest]), limit=1
@@ -68,7 +68,8 @@ def _folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
     return str(materialization.metadata["folder_sha256"].value) if materialization else "unknown"
 
 
-def _prompt_hashes(workspace: Workspace) -> dict[str, str]:
+def prompt_hashes(workspace: Workspace) -> dict[str, str]:
+    """judge -> sha256 of its prompt template, for the judges that have one."""
     judges = workspace.judges()
     prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
     files = {name: workspace.config_dir / "prompts" / prompt for name, prompt in prompts.items() if prompt}

@@ -1,7 +1,8 @@
 """Running the graph for one contest from code: the same jobs, assets and instance as the UI's.
 
-Three jobs, since the tables before and after judging are partitioned by contest and the judgments by contest and
-judge. A judge that fails does not stop the others: what comes after reads the judges that are verified.
+Jobs of their own, since the tables before and after judging are partitioned by contest, the judgments by contest and
+judge, and what is over all contests by nothing. A judge that fails does not stop the others: what comes after reads the
+judges that are verified.
 """
 
 from __future__ import annotations
@@ -36,17 +37,20 @@ def run_job(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,
     job: str,
-    contest: str,
+    contest: str | None,
     judge: str | None = None,
     tags: Mapping[str, str] = MappingProxyType({}),
 ) -> JobOutcome:
-    """Run a job for a contest, or for a contest and judge, in this process; ``tags`` are further ones of the run.
+    """Run a job for a contest, for a contest and judge, or over all contests (None), in this process.
+
+    ``tags`` are further ones of the run.
 
     Raises:
         KeyboardInterrupt: the process was told to stop (Ctrl-C, SIGTERM) while the job ran. Dagster makes it a failure
             of the step; it is meant for the whole command.
     """
-    key = contest if judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
+    both = None if contest is None or judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
+    key = contest if both is None else both
     with _without_advice():
         result = definitions.resolve_job_def(job).execute_in_process(
             instance=instance,

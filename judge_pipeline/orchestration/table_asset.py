@@ -102,7 +102,13 @@ def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec
     ]
 
 
-def events(table: Table, made: Made, checks: Sequence[Check], output_name: str) -> Iterator[Any]:
+def events(
+    table: Table,
+    made: Made,
+    checks: Sequence[Check],
+    output_name: str,
+    provenance: Mapping[str, Any] | None = None,
+) -> Iterator[Any]:
     """What Dagster is told of a table that was made: the output with its metadata, and each check's result.
 
     Raises:
@@ -111,7 +117,7 @@ def events(table: Table, made: Made, checks: Sequence[Check], output_name: str) 
     from judge_pipeline.report.markdown import preview
 
     try:
-        file = table_file(table, made.rows)
+        file = table_file(table, made.rows, provenance)
     except TableError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
     yield dg.Output(
@@ -137,7 +143,7 @@ def table_asset(
     deps: Sequence[Any] = (),
     rooms: Sequence[str] = (),
     checks: Sequence[Check] = (),
-    partitions_def: dg.PartitionsDefinition = CONTESTS,
+    partitions_def: dg.PartitionsDefinition | None = CONTESTS,
     kinds: Iterable[str] = ("pandas", "parquet"),
     further_code_version: str = "",
     pool: str | None = None,
@@ -153,7 +159,7 @@ def table_asset(
         deps: further upstream assets that the function reads itself.
         rooms: files and folders of the package that compute it, for the code version.
         checks: checks beside the schema's; the function reports their problems in ``Made``.
-        partitions_def: by contest unless said otherwise.
+        partitions_def: by contest unless said otherwise; None for a table over all contests.
         kinds: tags in the UI for what it is made with.
         further_code_version: what else changes the result when it changes (prompts, configuration).
         pool: concurrency pool of the step.
@@ -188,6 +194,8 @@ def table_asset(
             pool=pool,
         )
         def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
+            from judge_pipeline.orchestration.table_provenance import holds_figures, table_provenance
+
             made = fn(context, **tables)
             if isinstance(made, NotMade):
                 context.log.info(made.why)
@@ -195,7 +203,9 @@ def table_asset(
                     table.name, description=made.why, metadata=made.metadata, partition=str(context.partition_key)
                 )
                 return
-            yield from events(table, made, checks, table.name)
+            by_contest = partitions_def is CONTESTS and holds_figures(table)
+            provenance = table_provenance(context, table, inputs, version) if by_contest else None
+            yield from events(table, made, checks, table.name, provenance)
             context.resources.progress.table(table.name, len(made.rows))
 
         return run

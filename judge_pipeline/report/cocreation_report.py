@@ -21,6 +21,7 @@ from judge_pipeline.report.canary_views import canaries
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
+from judge_pipeline.report.measurement_views import measurement_views
 from judge_pipeline.report.methods_paragraph import methods_paragraph
 from judge_pipeline.report.page import render
 from judge_pipeline.report.view import View
@@ -109,6 +110,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.further_metrics(tables.judge_metrics, kinds),
         views.agreement_summary(tables.judge_agreement, kinds),
         views.agreement_pairs(tables.judge_agreement, kinds),
+        *measurement_views(tables),
         views.trajectory_counts(tables.trajectories),
         views.success(tables.success_at_turn),
         views.survival(tables.survival),

@@ -17,9 +17,10 @@ from judge_pipeline.figures.estimates import (
     overall_agreement,
     read_estimate,
 )
+from judge_pipeline.report import compared
 from judge_pipeline.report.cautions import Statement
 from judge_pipeline.report.headline import median_turn
-from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
+from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds, with_labels
 
 
 def findings(given: CocreationReportInput) -> list[Statement]:
@@ -34,13 +35,25 @@ def findings(given: CocreationReportInput) -> list[Statement]:
         return [Statement("No judge measured", _nothing_measured(kinds), "judges"), *people]
     labels = {judge: kinds[judge].label if judge in kinds else judge for judge in metrics}
     column = {name: _column(metrics, labels, name) for name in ("roc_auc", "brier", "mcc_test")}
+    table = with_labels(given).judge_differences
+    chance = compared.differences(table, "roc_auc", "chance")
+    pairs = compared.differences(table, "roc_auc", "judge")
+    n_test = _test_trajectories(given.trajectories)
     shares = {labels[judge]: share for judge, share in accepted_share(given.judge_curves).items() if judge in labels}
     return [
-        _against_chance(column["roc_auc"], _test_trajectories(given.trajectories)),
-        _against_baseline(metrics, kinds, labels),
-        *_against_constant(column["brier"], shares),
+        compared.against_chance(chance, column["roc_auc"], n_test) or _against_chance(column["roc_auc"], n_test),
+        *compared.best_judge(pairs, column["roc_auc"]),
+        _against_baseline(metrics, kinds, labels, pairs),
+        *_against_constant(column["brier"], shares, compared.differences(table, "brier", "constant")),
+        *compared.calibration(
+            compared.differences(table, "ece_squared_debiased", "calibration"),
+            given.judge_curves,
+            labels,
+            with_labels(given).judge_calibration,
+        ),
         *_decisions(column["mcc_test"]),
         _agreement(given.judge_agreement),
+        *compared.panels(given.judge_panels, labels),
         *people,
     ]
 
@@ -122,7 +135,10 @@ def figure(estimate: Estimate) -> str:
 
 
 def _against_baseline(
-    metrics: Mapping[str, Mapping[str, Estimate]], kinds: Mapping[str, JudgeKind], labels: Mapping[str, str]
+    metrics: Mapping[str, Mapping[str, Estimate]],
+    kinds: Mapping[str, JudgeKind],
+    labels: Mapping[str, str],
+    pairs: Sequence[compared.Difference],
 ) -> Statement:
     values = {
         judge: found["roc_auc"]
@@ -139,10 +155,11 @@ def _against_baseline(
             "judges",
         )
     best, base = _highest(others), _highest(baselines)
+    pair = next((row for row in pairs if {row.judge_1, row.judge_2} == {labels[best], labels[base]}), None)
     text = (
         f"{_best_of(len(others), labels[best])} {figure(others[best])} (n = {others[best].n:,}); the baseline "
         f"{labels[base]} has {figure(baselines[base])} (n = {baselines[base].n:,}). "
-        f"{_compared(others[best], baselines[base])}"
+        f"{_compared(others[best], baselines[base]) if pair is None else _paired(pair, labels[best])}"
     )
     return Statement("Best judge beside the baseline", text, "judges")
 
@@ -157,6 +174,13 @@ def _highest(estimates: Mapping[str, Estimate]) -> str:
     return max(sorted(estimates), key=lambda judge: estimates[judge].value or 0.0)
 
 
+def _paired(pair: compared.Difference, best: str) -> str:
+    words = f"The paired difference is {pair.words(best)}"
+    if not pair.shown:
+        return f"{words}: these data do not settle which of the two ranks better."
+    return f"{words}: {'it beats the baseline.' if pair.of(best) > 0 else 'the baseline beats it.'}"
+
+
 def _compared(best: Estimate, base: Estimate) -> str:
     assert best.value is not None and base.value is not None
     if best.value <= base.value:
@@ -168,7 +192,9 @@ def _compared(best: Estimate, base: Estimate) -> str:
     return "The intervals overlap: these data do not settle whether it beats the baseline."
 
 
-def _against_constant(column: Mapping[str, Estimate], shares: Mapping[str, float]) -> list[Statement]:
+def _against_constant(
+    column: Mapping[str, Estimate], shares: Mapping[str, float], rows: Sequence[compared.Difference] = ()
+) -> list[Statement]:
     """Probabilities against the constant answer at the accepted share, whose Brier score is share (1 - share).
 
     Nothing where test has one class only: a constant is right about all of it then.
@@ -190,6 +216,15 @@ def _against_constant(column: Mapping[str, Estimate], shares: Mapping[str, float
         lead = "No judge's probabilities beat a constant"
         return [Statement(lead, f"All {len(beaten)} have a Brier score no lower than {versus}.", "judges")]
     words = f"Lower than {versus}: {_listed(lower, lowest_first=True)}. "
+    if rows:
+        shown = [row.judge_1 for row in rows if row.shown and row.of(row.judge_1) < 0 and row.judge_1 in lower]
+        words += (
+            f"Told from it after Holm's correction: {', '.join(shown)}."
+            if shown
+            else "None of them is told from it after Holm's correction."
+        )
+        lead = f"{len(shown)} of {len(beaten)} judges' probabilities are shown to beat a constant"
+        return [Statement(lead if shown else "No judge's probabilities are shown to beat a constant", words, "judges")]
     words += (
         f"The whole 95% interval lies below it for {', '.join(surely)}."
         if surely
@@ -235,7 +270,35 @@ def _agreement(agreement: pd.DataFrame) -> Statement:
         f"Over n = {max(fleiss.n, mean.n):,} test attempts that all judges of the panel answered, Fleiss' κ is "
         f"{figure(fleiss)} and the mean pairwise Cohen's κ {figure(mean)}."
     )
-    return Statement(_agreement_lead(fleiss if fleiss.value is not None else mean), text, "agreement")
+    lead = _agreement_lead(fleiss if fleiss.value is not None else mean)
+    return Statement(lead, f"{text}{_paradox(agreement, mean)}", "agreement")
+
+
+HIGH_AGREEMENT, FAR_BELOW = 0.75, 0.35
+"""Same decisions, and how far below them kappa lies, from which it is said why the two differ."""
+
+
+def _paradox(agreement: pd.DataFrame, mean: Estimate) -> str:
+    """Kappa's paradox, where it is there: many same decisions, most of one kind, and a low kappa."""
+    raw, prevalence = overall_agreement(agreement, "raw_agreement"), overall_agreement(agreement, "prevalence")
+    if raw is None or raw.value is None:
+        return ""
+    said = f" They decide alike on {percent(raw)} of pairs of decisions."
+    if prevalence is None or prevalence.value is None or mean.value is None:
+        return said
+    lopsided = not 0.2 <= prevalence.value <= 0.8
+    if not (lopsided and raw.value >= HIGH_AGREEMENT and mean.value <= raw.value - FAR_BELOW):
+        return said
+    ac1 = overall_agreement(agreement, "gwet_ac1")
+    which = "accept" if prevalence.value > 0.5 else "reject"
+    share = format_number(100 * max(prevalence.value, 1 - prevalence.value), 0)
+    beside = (
+        f"; Gwet's AC1, which that moves less, is {figure(ac1)}" if ac1 is not None and ac1.value is not None else ""
+    )
+    return (
+        f"{said} Kappa is far lower because {share}% of decisions are {which}, so that most agreement is expected by "
+        f"chance{beside}."
+    )
 
 
 def _agreement_lead(estimate: Estimate) -> str:

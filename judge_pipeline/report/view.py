@@ -10,6 +10,9 @@ from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import format_interval, format_number, reasons_of
 from judge_pipeline.figures.style import clean
 
+FOLDED_FROM = 13
+"""Rows from which a table that is not in the first line of evidence is folded up."""
+
 MAX_ROWS = 100
 """Rows of a long table that the page shows; the exported file holds them all."""
 
@@ -35,6 +38,7 @@ class Cell:
         undefined: whether the value does not exist.
         estimate: the estimate that it shows, for export and sorting.
         further: those lines of ``below`` that are neither the estimate's interval nor its n.
+        link: a page of ours that it leads to, as a relative address made of slugs.
     """
 
     text: str
@@ -45,6 +49,7 @@ class Cell:
     undefined: bool = False
     estimate: Estimate | None = None
     further: tuple[str, ...] = ()
+    link: str | None = None
 
     @property
     def sort_key(self) -> float | str | None:
@@ -81,6 +86,7 @@ class View:
         remarks: sentences under the table that belong to no single cell.
         empty: what is said where there are no rows.
         table: the stored table that the rows come from, named where the page does not show all of them.
+        foldable: whether it may be folded up where it is long.
     """
 
     name: str
@@ -91,12 +97,18 @@ class View:
     remarks: list[str] = field(default_factory=list)
     empty: str = "Nothing to show."
     table: str = ""
+    foldable: bool = False
     _on_intervals: list[frozenset[int]] = field(default_factory=list, repr=False)
 
     @property
     def notes(self) -> list[str]:
         """The footnotes; cell marks count them from 1, and they are shown under the numbers of ``numbered``."""
         return [_with_ranges(texts) for texts in self.gathered.values()]
+
+    @property
+    def folded(self) -> bool:
+        """Whether the page folds it up until a reader opens it."""
+        return self.foldable and len(self.rows) >= FOLDED_FROM
 
     @property
     def shown(self) -> list[list[Cell]]:

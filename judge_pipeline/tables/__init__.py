@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging
+from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging, leaderboard
 from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
 from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
 from judge_pipeline.tables.contest import (
@@ -45,8 +45,16 @@ from judge_pipeline.tables.judging import (
     REDACTION_COUNTS,
     VERDICT_WORD_COUNTS,
 )
+from judge_pipeline.tables.leaderboard import JUDGE_VERSIONS, LEADERBOARD
 
-ALL_TABLES = (*contest.TABLES, *judging.TABLES, *canaries.TABLES, *evaluation.TABLES, *dynamics.TABLES)
+ALL_TABLES = (
+    *contest.TABLES,
+    *judging.TABLES,
+    *canaries.TABLES,
+    *evaluation.TABLES,
+    *dynamics.TABLES,
+    *leaderboard.TABLES,
+)
 """Every table of the house."""
 
 __all__ = [
@@ -70,6 +78,8 @@ __all__ = [
     "JUDGE_REPEATS",
     "JUDGE_REQUESTS",
     "JUDGE_SCORES",
+    "JUDGE_VERSIONS",
+    "LEADERBOARD",
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",

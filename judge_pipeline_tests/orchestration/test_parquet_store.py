@@ -92,3 +92,15 @@ def test_a_large_table_is_written_in_parts_and_read_back_whole(
     assert hashlib.sha256(path.read_bytes()).hexdigest() == made.sha256
     assert pq.ParquetFile(path).num_row_groups == 3
     pd.testing.assert_frame_equal(store.read(SUCCESS_AT_TURN, "spring"), rows)
+
+
+def test_a_file_keeps_what_it_was_made_from_and_its_rows_are_read_as_before(store: ParquetStore) -> None:
+    provenance = {"code": "abc", "judges": {"日本": {"model": None}}, "seed": 7}
+    made = [parquet_store.table_file(SUCCESS_AT_TURN, ROWS, given) for given in (provenance, dict(provenance), None)]
+    assert made[0].sha256 == made[1].sha256 != made[2].sha256
+    path = store.write(SUCCESS_AT_TURN, made[0], "spring")
+    assert store.provenance(SUCCESS_AT_TURN, "spring") == provenance
+    assert b"judge_pipeline.provenance" in (pq.read_schema(path).metadata or {})
+    pd.testing.assert_frame_equal(store.read(SUCCESS_AT_TURN, "spring"), SUCCESS_AT_TURN.conform(ROWS))
+    store.write(SUCCESS_AT_TURN, ROWS, "spring")
+    assert store.provenance(SUCCESS_AT_TURN, "spring") is None

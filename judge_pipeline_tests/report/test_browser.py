@@ -115,7 +115,7 @@ def test_every_figure_is_drawn(view: View) -> None:
         "[...document.querySelectorAll('[data-figure]')].map((p) => p.querySelectorAll('.main-svg').length)"
     )
     assert all(drawn)
-    assert len(drawn) == {"empty": 0, "one-class": 8}.get(view.name, 12)
+    assert len(drawn) == {"empty": 0, "one-class": 9}.get(view.name, 12)
 
 
 def check_texts(page: Any) -> int:
@@ -272,11 +272,11 @@ def test_the_methods_paragraph_is_copied_or_selected(browser: Any, pages: dict[s
     page, trouble = opened(browser, pages["demo"], 1280)
     try:
         text = page.locator("#cite [data-text]").inner_text()
-        page.evaluate("navigator.clipboard.writeText = async (given) => { window.copied = given; }")
+        page.evaluate("() => { navigator.clipboard.writeText = async (given) => { window.copied = given; }; }")
         page.locator("#cite .tool").click()
         assert page.evaluate("window.copied") == text
         assert page.locator("#cite .tool").inner_text() == "Copied"
-        page.evaluate("navigator.clipboard.writeText = async () => { throw new Error('no permission'); }")
+        page.evaluate("() => { navigator.clipboard.writeText = async () => { throw new Error('none'); }; }")
         page.locator("#cite .tool").click()
         assert page.evaluate("getSelection().toString().trim()") == text
         assert trouble == []

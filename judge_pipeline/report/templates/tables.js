@@ -99,5 +99,14 @@
     });
     block.append(button);
   }
+  // What is folded up is printed, too, and folded up again afterwards.
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.folded:not([open])")];
+    for (const fold of opened) fold.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+  });
   document.documentElement.dataset.tables = "yes";
 })();

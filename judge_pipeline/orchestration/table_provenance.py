@@ -1,0 +1,71 @@
+"""What a table of figures was made from, to be kept in its own Parquet file: data, prompts, models, code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.partitions import contest_of
+from judge_pipeline.orchestration.provenance import folder_sha256, prompt_hashes
+from judge_pipeline.table_schema import Table
+from judge_pipeline.tables import JUDGE_COVERAGE, evaluation
+
+
+def holds_figures(table: Table) -> bool:
+    """Whether a table holds figures, as opposed to what figures are made from."""
+    return table in evaluation.TABLES or {"value", "ci95_low"} <= set(table.column_names)
+
+
+def table_provenance(
+    context: dg.AssetExecutionContext, table: Table, inputs: Sequence[Table], code: str
+) -> dict[str, Any]:
+    """What the table of the running step is made from; the same inputs give the same, and no clock or path is in it.
+
+    Args:
+        context: of the step.
+        table: the table that it makes.
+        inputs: the tables that it is given.
+        code: the asset's code version.
+
+    Returns:
+        ``data``: sha256 of the contest folder and of each input's file; ``judges``: for each judge that the figures may
+        rest on its model as the provider named it, and the sha256 of its prompt template; ``code`` and ``version``;
+        ``seed``, ``resamples`` and ``context`` of the contest's settings.
+    """
+    contest, resource = contest_of(context), context.resources.workspace
+    store: ParquetStore = context.resources.store
+    settings = resource.contest(contest)
+    data = {each.name: _sha256(store.path(each, contest)) for each in inputs}
+    return {
+        "table": table.name,
+        "contest": contest,
+        "data": {"contest folder": folder_sha256(context.instance, contest), **data},
+        "judges": _judges(store, contest, prompt_hashes(resource.workspace())),
+        "code": code,
+        "version": version("judge-pipeline"),
+        "seed": settings.seed,
+        "resamples": settings.resamples,
+        "context": settings.context,
+    }
+
+
+def _judges(store: ParquetStore, contest: str, prompts: dict[str, str]) -> dict[str, dict[str, str | None]]:
+    """The judges whose stored judgments answer today's requests, so that today's prompt is the one they were given."""
+    if not store.path(JUDGE_COVERAGE, contest).is_file():
+        return {}
+    coverage = store.read(JUDGE_COVERAGE, contest)
+    usable = coverage[coverage["status"].isin(("verified", "unverified"))]
+    return {
+        row["judge"]: {"model": row["model"], "prompt_sha256": prompts.get(row["judge"]), "status": row["status"]}
+        for row in usable.to_dict("records")
+    }
+
+
+def _sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "not there"
