@@ -10,7 +10,7 @@ import pytest
 
 from judge_pipeline.definitions import build_definitions
 from judge_pipeline.settings import Workspace
-from judge_pipeline.tables import ALL_TABLES, SPLITS_LEDGER
+from judge_pipeline.tables import ALL_TABLES, BROUGHT
 
 GRAPH = {
     "acceptance_rates": {"judge_coverage", "predictions"},
@@ -32,6 +32,7 @@ GRAPH = {
         "judge_scores",
         "prompt_code_ned",
         "prompt_code_summary",
+        "rerating_agreement",
         "struggle_curves",
         "success_at_turn",
         "survival",
@@ -73,6 +74,7 @@ GRAPH = {
     "prompt_code_ned": {"attempts", "judge_requests"},
     "prompt_code_summary": {"prompt_code_ned"},
     "prompt_logs": {"contest_folder"},
+    "rerating_agreement": {"attempts", "judge_coverage", "judge_metrics", "predictions"},
     "prompt_windows": {"attempts", "prompt_logs"},
     "redaction_counts": {"attempts", "participant_contexts", "splits"},
     "revision_gains": {"judge_coverage", "revisions"},
@@ -85,7 +87,7 @@ GRAPH = {
     "trajectories": {"attempts", "splits"},
     "verdict_word_counts": {"attempts", "participant_contexts", "splits"},
 }
-ASSET_TABLES = {table.name for table in ALL_TABLES if table is not SPLITS_LEDGER}
+ASSET_TABLES = {table.name for table in ALL_TABLES if table not in BROUGHT}
 HEAVY = {"pandas", "numpy", "pyarrow", "scipy", "sklearn", "lifelines", "statsmodels", "plotly", "litellm", "codebleu"}
 
 
@@ -141,7 +143,8 @@ def test_what_costs_money_besides_judging_is_in_no_job_but_its_own(definitions: 
 
 def test_an_edited_prompt_changes_the_code_version_of_judgments(tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
-    (tmp_path / "judges.yaml").write_text("judges: {a: {backend: baseline}}\n", encoding="utf-8")
+    judge = "judges: {a: {backend: litellm, model: openai/m, prompt: p.md.j2}}\n"
+    (tmp_path / "judges.yaml").write_text(judge, encoding="utf-8")
     prompt = tmp_path / "prompts" / "p.md.j2"
 
     def version() -> str:
