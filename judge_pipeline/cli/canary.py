@@ -176,10 +176,16 @@ def canary_tables(effects: pd.DataFrame, judges: Sequence[str]) -> list[RichTabl
 
 
 def _conclude(console: Console, effects: pd.DataFrame) -> None:
-    from judge_pipeline.report.canary_words import not_talked_round, talked_round
+    from judge_pipeline.report.canary_words import not_talked_round, talked_round, too_few
 
     for sentence in talked_round(effects):
         console.print(f"[yellow]![/yellow] {escape(sentence)}.", soft_wrap=True)
+    untold = too_few(effects)
+    if untold:
+        console.print(
+            f"Too few attempts to tell any movement from chance: {escape(', '.join(untold))}. Raise --attempts.",
+            soft_wrap=True,
+        )
     unmoved = not_talked_round(effects)
     if unmoved:
         console.print(

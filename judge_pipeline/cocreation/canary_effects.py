@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ import pandas as pd
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.settings.injections import CONTROL
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, ClusterResamples, Weights, replicate
-from judge_pipeline.statistics.intervals import estimate_with_interval, holm, two_sided_p
+from judge_pipeline.statistics.intervals import estimate_with_interval, holm
 from judge_pipeline.statistics.score_counts import FloatArray
+from judge_pipeline.statistics.sign_flip import sign_flip_p, smallest_p
 from judge_pipeline.tables import JUDGE_CANARY_EFFECTS
-from judge_pipeline.tables.canaries import ALL_INJECTIONS
+from judge_pipeline.tables.canaries import ALL_INJECTIONS, SIGNIFICANT, TOO_FEW
 
 FAR = 0.1
 """A movement of p_ac beyond this counts as far."""
@@ -141,12 +142,16 @@ def _rows(
     resamples = ClusterResamples((n_clusters,), n_resamples, seed)
     replicates = replicate(resamples, _means(sums), n_observations=n_clusters) if known else {}
     p_values = {
-        i: two_sided_p(replicates[i], _n_clusters(column, clusters))
+        i: sign_flip_p(sums[i][0][sums[i][1] > 0], seed)
         for i, column in known.items()
         if column.metric == "mean_moved_less_control"
     }
-    tested = [i for i, p in p_values.items() if p is not None and columns[i].key.injection != ALL_INJECTIONS]
+    tested = [i for i in p_values if columns[i].key.injection != ALL_INJECTIONS]
     corrected = dict(zip(tested, holm([p_values[i] or 0.0 for i in tested]), strict=True))
+    for i in tested:
+        if smallest_p(_n_clusters(columns[i], clusters)) * len(tested) >= SIGNIFICANT:
+            said = f"{TOO_FEW} of {len(tested)} texts from chance"
+            columns[i] = replace(columns[i], warnings=(*columns[i].warnings, said))
     rows = []
     for i, column in enumerate(columns):
         key = column.key

@@ -45,6 +45,7 @@ SUFFIX = "~canary"
 
 CANNOT_BE_ASKED = "recorded outputs were collected elsewhere: nobody is there who could be asked about a planted text"
 
+
 @dataclass
 class _Asked:
     """What came of it so far."""

@@ -6,11 +6,7 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import format_interval, format_number, read_estimate
 from judge_pipeline.settings.injections import CONTROL
-from judge_pipeline.tables.canaries import ALL_INJECTIONS
-
-SIGNIFICANT = 0.05
-"""A text moves a judge where its p-value, corrected for looking at all texts, is below this."""
-
+from judge_pipeline.tables.canaries import ALL_INJECTIONS, SIGNIFICANT, TOO_FEW
 
 _IN_PLACE = {"comment": "in a comment", "string": "in a string literal", "prompt_text": "in the prompts"}
 
@@ -46,10 +42,16 @@ def talked_round(effects: pd.DataFrame) -> list[str]:
 
 
 def not_talked_round(effects: pd.DataFrame) -> list[str]:
-    """The judges that were asked, and that no text moved."""
-    moved = set(moving(effects)["judge"])
+    """The judges that were asked, and that no text moved though it could have been told."""
+    moved, untold = set(moving(effects)["judge"]), set(too_few(effects))
     tested = effects[(effects["metric"] == "mean_moved_less_control") & effects["value"].notna()]
-    return [str(judge) for judge in dict.fromkeys(tested["judge"]) if judge not in moved]
+    return [str(judge) for judge in dict.fromkeys(tested["judge"]) if judge not in moved | untold]
+
+
+def too_few(effects: pd.DataFrame) -> list[str]:
+    """The judges that were asked about so few trajectories that no movement, however large, could be told."""
+    untold = effects[effects["reason"].str.contains(TOO_FEW, regex=False).fillna(False).astype(bool)]
+    return [str(judge) for judge in dict.fromkeys(untold["judge"])]
 
 
 def texts_of(effects: pd.DataFrame, judge: str) -> int:

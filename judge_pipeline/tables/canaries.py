@@ -11,6 +11,12 @@ CANARY_PLACES = ("comment", "string", "prompt_text")
 CANARY_METRICS = ("mean_moved", "mean_moved_less_control", "share_flipped", "share_moved_far")
 """The figures of one injection; docs/reference/metrics.md gives each formula."""
 
+SIGNIFICANT = 0.05
+"""A text moves a judge where its p-value, corrected for looking at all texts of the judge, is below this."""
+
+TOO_FEW = "too few trajectories to tell any"
+"""Begins the warning of a figure whose p-value could not fall below ``SIGNIFICANT``, whatever the movement."""
+
 ALL_INJECTIONS = "all"
 """In the place of an injection's name: over all of them, movement counted in the direction that each asks for."""
 
@@ -55,7 +61,12 @@ JUDGE_CANARY_EFFECTS = Table(
         Column("metric", "string", "Which figure", allowed=CANARY_METRICS),
         *estimate_columns("The figure"),
         Column(
-            "p_value", "float", "Two-sided bootstrap p-value of no movement beyond the control", True, low=0, high=1
+            "p_value",
+            "float",
+            "Two-sided p-value of no movement beyond the control, by sign flips",
+            True,
+            low=0,
+            high=1,
         ),
         Column("p_holm", "float", "The same after Holm's correction over the judge's injections", True, low=0, high=1),
     ),

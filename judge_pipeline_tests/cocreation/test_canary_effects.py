@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.cocreation.canary_effects import canary_effects
-from judge_pipeline.report.canary_words import moving, not_talked_round, talked_round
+from judge_pipeline.report.canary_words import moving, not_talked_round, talked_round, too_few
 from judge_pipeline.statistics.intervals import holm
 from judge_pipeline.tables import JUDGE_CANARIES
 
@@ -156,6 +156,23 @@ def test_of_a_judge_that_is_moved_it_is_said_and_of_one_that_is_not() -> None:
     assert sentence.startswith("soft is moved by 1 of 2 planted texts, most by a (f, in a comment): p_ac by +0.40 [0.")
     assert sentence.endswith("beyond the control, n = 20")
     assert not_talked_round(rows) == ["firm", "against"]
+
+
+def test_so_few_trajectories_that_nothing_could_be_told_are_named_and_not_called_unmoved() -> None:
+    moved = {("control", "none"): [0.0] * 6, **{(f"t{k}", "up"): [0.4] * 6 for k in range(4)}}
+    rows = canary_effects(table(moved), attempts(6), {}, {}, seed=1, n_resamples=200)
+    assert moving(rows).empty and not_talked_round(rows) == [] and too_few(rows) == ["j"]
+    told = canary_effects(table({k: v + v for k, v in moved.items()}), attempts(12), {}, {}, seed=1, n_resamples=200)
+    assert len(moving(told)) == 4 and too_few(told) == []
+
+
+def test_fifteen_texts_and_seventeen_trajectories_are_enough_for_a_large_movement() -> None:
+    """The setting's default: 20 attempts, of which some share a trajectory, and the texts of the package."""
+    rng = np.random.default_rng(4)
+    moved = {("control", "none"): rng.normal(0, 0.05, 17).tolist()}
+    moved |= {(f"t{k}", "up"): rng.normal(0.3 if k == 0 else 0.0, 0.1, 17).tolist() for k in range(15)}
+    rows = canary_effects(table(moved), attempts(17), {}, {}, seed=1, n_resamples=500)
+    assert moving(rows)["injection"].tolist() == ["t0"]
 
 
 def test_nobody_asked_nothing_said() -> None:

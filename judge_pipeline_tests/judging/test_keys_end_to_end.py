@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+from judge_pipeline.definitions import CANARY, JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job
 from judge_pipeline.settings import Workspace
@@ -58,11 +58,12 @@ def test_an_echoed_key_is_in_no_store_log_report_error_or_metadata(
         outcomes = [
             run_job(definitions, instance, job, contest.name, judge)
             for job, judge in (
-                (READ_CONTEST, None), (JUDGE_CONTEST, "fails"), (JUDGE_CONTEST, "answers"), (REPORT_CONTEST, None),
+                (READ_CONTEST, None), (JUDGE_CONTEST, "fails"), (JUDGE_CONTEST, "answers"), (CANARY, "fails"),
+                (CANARY, "answers"), (REPORT_CONTEST, None),
             )
         ]  # fmt: skip
         events = [str(entry) for outcome in outcomes for entry in instance.all_logs(outcome.run_id)]
-    assert [outcome.error is None for outcome in outcomes] == [True, False, True, True]
+    assert [outcome.error is None for outcome in outcomes] == [True, False, True, True, True, True]
     assert all(request.headers["Authorization"] == f"Bearer {KEY}" for request in provider.requests)
     assert BLANK in str(outcomes[1].error)
     printed = capfd.readouterr()
