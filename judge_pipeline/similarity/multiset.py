@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,10 @@ class Multiset:
     def n_bytes(self) -> int:
         """Memory of the arrays."""
         return self.keys.nbytes + self.counts.nbytes
+
+    def places_of(self, hashes: Sequence[int]) -> NDArray[np.intp]:
+        """Where things that occur stand in ``keys``."""
+        return np.searchsorted(self.keys, np.array(hashes, np.int64))
 
     def counts_in(self, other: Multiset) -> IntArray:
         """How often each of our distinct things occurs in the other multiset, in the order of ``keys``."""

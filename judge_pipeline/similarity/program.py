@@ -52,12 +52,13 @@ def read_program(source: str, grammar: str, tokenizer: Tokenizer) -> Program:
     source = source.strip()
     tokens = TOKENIZERS[tokenizer](source)
     grams = n_grams(tokens)
-    keywords = np.array(sorted({hash(token) for token in keywords_of(grammar).intersection(tokens)}), np.int64)
+    is_keyword = np.zeros(len(grams[0].keys), bool)
+    is_keyword[grams[0].places_of([hash(token) for token in keywords_of(grammar).intersection(tokens)])] = True
     text = without_comments(source, grammar)
     if not text.isascii():
         text = text.translate(_LONE_SURROGATES)
     tree = new_parser(grammar).parse(text.encode())
-    return Program(len(tokens), grams, np.isin(grams[0].keys, keywords), sub_trees(tree.root_node))
+    return Program(len(tokens), grams, is_keyword, sub_trees(tree.root_node))
 
 
 class ProgramCache:

@@ -15,18 +15,14 @@ from io import StringIO
 _TOKENIZER_IS_PYTHON = sys.version_info < (3, 12)
 """Until 3.11 the tokenizer of the standard library is written in Python, slow, and lets through what is no token."""
 
-_PART = re.compile(
-    r"""(?P<comment>\#[^\r\n]*)
-    |(?P<string>
-        (?:(?<!\w)(?:[bB][rR]?|[rR][bBfF]?|[fF][rR]?|[uU]))?
-        (?:\"{3}[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*\"{3}|'{3}[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*'{3}
-        |"(?!"")[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|'(?!'')[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'))
-    |(?P<line>\n[ ]*)
-    |(?P<open>[(\[{])
-    |(?P<close>[)\]}])
-    |(?P<unusual>["'\\$?`]|!(?!=)|[^\n\x20-\x7e])""",
-    re.VERBOSE,
+_NOTICED = re.compile(r"""[\n#"'()\[\]{}\\$?`!]|[^\x20-\x7e]""")
+_BLANKS = re.compile(" *")
+_COMMENT = re.compile(r"[^\r\n]*")
+_STRING = re.compile(
+    r"""\"{3}[^"\\]*(?:(?:\\[\s\S]|"(?!""))[^"\\]*)*\"{3}|'{3}[^'\\]*(?:(?:\\[\s\S]|'(?!''))[^'\\]*)*'{3}"""
+    r"""|"(?!"")[^"\\\n]*(?:\\[^\n][^"\\\n]*)*"|'(?!'')[^'\\\n]*(?:\\[^\n][^'\\\n]*)*'"""
 )
+_PREFIXES = frozenset(["", "b", "br", "f", "fr", "r", "rb", "rf", "u"])
 
 
 def python_without_comments(source: str) -> str:
@@ -70,19 +66,35 @@ def _spans_to_drop(source: str) -> list[tuple[int, int]] | None:
     """
     spans: list[tuple[int, int]] = []
     line = _Line(source)
-    for match in _PART.finditer(source):
-        kind = match.lastgroup
-        if kind == "line":
-            line.begin(match)
-        elif kind == "comment" or (kind == "string" and line.is_docstring(match.start())):
-            spans.append(match.span())
-        elif kind == "open":
+    noticed = _NOTICED.search(source)
+    while noticed:
+        start, end = noticed.span()
+        what = source[start]
+        if what == "\n":
+            end = _after(_BLANKS, source, end)
+            line.begin(start + 1, end)
+        elif what in "([{":
             line.depth += 1
-        elif kind == "close":
+        elif what in ")]}":
             line.depth -= 1
-        if kind == "unusual" or line.depth < 0 or not line.is_indented_well:
+        elif what == "#":
+            end = _after(_COMMENT, source, end)
+            spans.append((start, end))
+        elif what in "'\"" and (string := _STRING.match(source, start)):
+            end = string.end()
+            if line.is_docstring(start):
+                spans.append((line.first, end))
+        elif source[start : start + 2] != "!=":
             return None
+        if line.depth < 0 or not line.is_indented_well:
+            return None
+        noticed = _NOTICED.search(source, end)
     return None if line.depth else spans
+
+
+def _after(pattern: re.Pattern[str], source: str, start: int) -> int:
+    match = pattern.match(source, start)
+    return match.end() if match else start
 
 
 class _Line:
@@ -92,19 +104,20 @@ class _Line:
         self.depth = 0
         """Brackets that are open."""
         self.is_indented_well = True
+        self.first = 0
+        """Where its first token stands."""
         self._source = source
         self._indents = [0]
-        self._first = 0
         self._has_tokens = not source.startswith("#")
         self._may_document = True
 
-    def begin(self, match: re.Match[str]) -> None:
-        """Goes on to the line that begins with a line feed and blanks."""
-        had_tokens, self._first, self._may_document = self._has_tokens, match.end(), False
-        self._has_tokens = self.depth > 0 or self._source[self._first : self._first + 1] not in ("", "\n", "#")
+    def begin(self, start: int, first: int) -> None:
+        """Goes on to the line that begins at ``start`` with blanks up to ``first``."""
+        had_tokens, self.first, self._may_document = self._has_tokens, first, False
+        self._has_tokens = self.depth > 0 or self._source[first : first + 1] not in ("", "\n", "#")
         if self.depth or not self._has_tokens:
             return
-        indent = self._first - match.start() - 1
+        indent = first - start
         if indent > self._indents[-1]:
             self._indents.append(indent)
             self._may_document = True
@@ -116,6 +129,8 @@ class _Line:
                 self._indents.pop()
             self.is_indented_well = indent == self._indents[-1]
 
-    def is_docstring(self, start: int) -> bool:
-        """Whether a string that starts there is taken for a docstring."""
-        return start == self._first and (self._may_document or self._source[start - 1 : start] in ("", "\n"))
+    def is_docstring(self, quote: int) -> bool:
+        """Whether a string, of which the first quote stands there, is taken for a docstring."""
+        if self._source[self.first : quote].lower() not in _PREFIXES:
+            return False
+        return self._may_document or self._source[self.first - 1 : self.first] in ("", "\n")
