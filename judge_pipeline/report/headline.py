@@ -25,6 +25,7 @@ from judge_pipeline.figures.estimates import (
 )
 from judge_pipeline.figures.style import clean
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
+from judge_pipeline.report.notes import with_ranges, words_of
 from judge_pipeline.tables.metric_words import METRICS
 
 if TYPE_CHECKING:
@@ -176,12 +177,15 @@ def _remarks(found: Headline) -> list[str]:
     """Why a figure over all is undefined, and what the intervals of both tables carry, each once."""
     missing = {name: e.reason for name, e in found.overall.items() if e.value is None}
     weak = [(METRICS[name].label, e) for row in found.judges.values() for name, e in row.items() if e is not None]
-    warnings: dict[str, dict[str, None]] = {}
+    warnings: dict[str, tuple[list[str], dict[str, None]]] = {}
     for name, estimate in (*weak, *found.overall.items()):
         for part in reasons_of(estimate) if estimate.value is not None else ():
-            warnings.setdefault(part, {})[name] = None
+            parts, names = warnings.setdefault(words_of(part), ([], {}))
+            parts.append(part)
+            names[name] = None
     remarks = [f"{name}: {reason}." for name, reason in missing.items()]
-    remarks += [_warning(part, list(names)) for part, names in list(warnings.items())[:MAX_REMARKS]]
+    shown = list(warnings.values())[:MAX_REMARKS]
+    remarks += [_warning(with_ranges(parts), list(names)) for parts, names in shown]
     return [*remarks, "More in the report."] if len(warnings) > MAX_REMARKS else remarks
 
 

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import format_interval, format_number, reasons_of
 from judge_pipeline.figures.style import clean
+from judge_pipeline.report.notes import with_ranges, words_of
 
 FOLDED_FROM = 13
 """Rows from which a table that is not in the first line of evidence is folded up."""
 
 MAX_ROWS = 100
 """Rows of a long table that the page shows; the exported file holds them all."""
-
-_GATHERED = re.compile(
-    r"undefined in \d+ of \d+ resamples|0 stands for a squared gap|\d+ clusters: |\d+ of the probabilities are 0 or 1"
-    r"|too few to place"
-)
-"""How the notes begin of which many differ in their numbers alone: they share one, with the numbers' range."""
-
-_NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w%])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +95,7 @@ class View:
     @property
     def notes(self) -> list[str]:
         """The footnotes; cell marks count them from 1, and they are shown under the numbers of ``numbered``."""
-        return [_with_ranges(texts) for texts in self.gathered.values()]
+        return [with_ranges(texts) for texts in self.gathered.values()]
 
     @property
     def folded(self) -> bool:
@@ -127,7 +119,7 @@ class View:
         """The footnotes of an estimate, one for each part of its reason; those that are new are added."""
         marks = []
         for part in dict.fromkeys(reasons_of(estimate)):
-            words = _NUMBER.sub("#", part) if _GATHERED.match(part) else part
+            words = words_of(part)
             self.gathered.setdefault(words, []).append(part)
             marks.append(list(self.gathered).index(words) + 1)
         if estimate.ci95 is not None:
@@ -204,17 +196,3 @@ def _number(text: str) -> float | None:
         return float(text.replace(",", "").rstrip("%"))
     except ValueError:
         return None
-
-
-def _with_ranges(texts: Sequence[str]) -> str:
-    """Texts that differ in their numbers alone as one, each number that differs as its range."""
-    columns = list(zip(*(_NUMBER.findall(text) for text in texts), strict=True))
-    if len(set(texts)) == 1:
-        return texts[0]
-    ranges = iter([_range(list(dict.fromkeys(column))) for column in columns])
-    return _NUMBER.sub(lambda _: next(ranges), texts[0])
-
-
-def _range(numbers: Sequence[str]) -> str:
-    ordered = sorted(numbers, key=lambda number: float(number.replace(",", "")))
-    return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
