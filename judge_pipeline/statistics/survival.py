@@ -36,7 +36,8 @@ class KaplanMeier:
         n_events: trajectories first solved at the turn.
         n_censored: trajectories last observed, unsolved, at the turn.
         value: share still unsolved after the turn.
-        ci95_low: lower end of the band; NaN where it is undefined: where the share is 1 (after turn 0) or 0.
+        ci95_low: lower end of the band; NaN where it is undefined: where the share is 1 (after turn 0) or 0. At turn 0
+            it is 1 unless something happened at once.
         ci95_high: upper end of the band.
     """
 
@@ -67,7 +68,7 @@ def kaplan_meier(time_turns: ArrayLike, event: ArrayLike) -> KaplanMeier:
     """Kaplan-Meier with the log(-log) Greenwood band (Kalbfleisch and Prentice), the band that lifelines draws.
 
     Args:
-        time_turns: T of each trajectory, whole turns >= 1, shape (G,); G >= 1.
+        time_turns: T of each trajectory, whole turns >= 1 or whole minutes >= 0, shape (G,); G >= 1.
         event: delta, whether success was observed at T, shape (G,).
     """
     time = np.asarray(time_turns, np.int64)
@@ -84,5 +85,6 @@ def kaplan_meier(time_turns: ArrayLike, event: ArrayLike) -> KaplanMeier:
     spread = Z95 * np.sqrt(variance) / log_share
     centre = np.log(-log_share)
     low, high = np.exp(-np.exp(centre - spread)), np.exp(-np.exp(centre + spread))
-    low[0], high[0] = 1.0, 1.0
+    if value[0] == 1:
+        low[0], high[0] = 1.0, 1.0
     return KaplanMeier(np.arange(last + 1), n_at_risk, n_events, n_censored, value, low, high)

@@ -14,7 +14,7 @@ from judge_pipeline.statistics.survival import kaplan_meier, success_at_turn
 def test_kaplan_meier_agrees_with_lifelines(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 200))
-    time = rng.geometric(rng.uniform(0.1, 0.9), n)
+    time = rng.geometric(rng.uniform(0.1, 0.9), n) - int(rng.integers(0, 2))  # often with times of 0
     event = rng.random(n) < rng.choice([0.0, 0.5, 0.85, 1.0])
     ours = kaplan_meier(time, event)
     with warnings.catch_warnings():
@@ -24,7 +24,7 @@ def test_kaplan_meier_agrees_with_lifelines(seed: int) -> None:
     assert at.tolist() == sorted({0, *time.tolist()})
     np.testing.assert_allclose(ours.value[at], oracle.survival_function_.iloc[:, 0], atol=1e-12)
     table = oracle.event_table
-    assert ours.n_at_risk[at[1:]].tolist() == table["at_risk"].iloc[1:].tolist()
+    assert ours.n_at_risk[at].tolist() == table["at_risk"].tolist()
     assert ours.n_events[at].tolist() == table["observed"].tolist()
     assert ours.n_censored[at].tolist() == table["censored"].tolist()
     band = oracle.confidence_interval_.to_numpy()
@@ -32,8 +32,26 @@ def test_kaplan_meier_agrees_with_lifelines(seed: int) -> None:
     np.testing.assert_allclose(ours.ci95_low[at][inside], band[inside, 0], atol=1e-12)
     np.testing.assert_allclose(ours.ci95_high[at][inside], band[inside, 1], atol=1e-12)
     outside = ~inside
-    outside[0] = False
+    outside[0] &= ours.value[0] < 1
     assert np.isnan(ours.ci95_low[at][outside]).all()
+
+
+@pytest.mark.parametrize(
+    ("time", "event", "share", "low"),
+    [
+        ([0, 0, 0], [True] * 3, [0.0], [np.nan]),
+        ([0, 0], [True, False], [0.5], [0.00598]),
+        ([0, 1, 2], [False] * 3, [1.0, 1.0, 1.0], [1.0, np.nan, np.nan]),
+        ([0, 0, 1, 2, 5], [True, False, True, False, True], [0.8, 8 / 15, 8 / 15, 8 / 15, 8 / 15, 0], None),
+    ],
+)
+def test_times_of_zero_and_all_censored(
+    time: list[int], event: list[bool], share: list[float], low: list[float] | None
+) -> None:
+    curve = kaplan_meier(time, event)
+    np.testing.assert_allclose(curve.value, share, atol=1e-12)
+    if low is not None:
+        np.testing.assert_allclose(curve.ci95_low, low, atol=1e-5)
 
 
 def test_turns_without_an_event_keep_the_share() -> None:
