@@ -18,8 +18,12 @@ PAGES = sorted(
     [*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"), *(CHECKOUT / "judge_pipeline").rglob("README.md")]
 )
 BLOCK = re.compile(r"^```sh\n(.*?)^```", re.MULTILINE | re.DOTALL)
-# Would listen until it is stopped, or ask a provider over the network.
-NOT_RUN = ("judge-pipeline ui", "judge-pipeline run data/contests/my-contest --judges gpt-5.2")
+# Would listen until it is stopped, ask a provider over the network, or need a browser (tested with the images).
+NOT_RUN = (
+    "judge-pipeline ui",
+    "judge-pipeline run data/contests/my-contest --judges gpt-5.2",
+    "judge-pipeline report my-contest --figures figures --format svg",
+)
 
 
 def commands(page: Path) -> list[str]:
@@ -90,7 +94,7 @@ def test_the_tutorial_and_the_how_to_on_predictions_run(
     ran = []
     pages = (
         "tutorial.md", "how-to/evaluate-predictions.md", "how-to/compare-two-runs.md",
-        "how-to/check-whether-judges-can-be-talked-round.md",
+        "how-to/check-whether-judges-can-be-talked-round.md", "how-to/publish-and-compare.md",
     )  # fmt: skip
     for page in pages:
         for line in commands(CHECKOUT / "docs" / page):
