@@ -11,7 +11,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import canaries, comparison, contest, dynamics, judges, reports, requests
+from judge_pipeline.assets import canaries, comparison, contest, dynamics, judges, reports, requests, reratings
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
@@ -56,7 +56,8 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     judged = judges.assets(judge_names, configuration_sha256(workspace))
     asked = canaries.assets(judge_names, configuration_sha256(workspace))
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *dynamics.ASSETS, *reports.ASSETS, *comparison.ASSETS]
+    after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after]
 
 
 def _jobs() -> list[Any]:
@@ -67,7 +68,8 @@ def _jobs() -> list[Any]:
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
     over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
-    last = dg.AssetSelection.assets("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows").downstream() - over_all
+    roots = ("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows")
+    last = dg.AssetSelection.assets(*roots).downstream() - over_all
     return [
         dg.define_asset_job(
             READ_CONTEST,

@@ -25,6 +25,7 @@ from judge_pipeline.tables import (
     PROMPT_CODE_SUMMARY,
     PROMPT_LOGS,
     REDACTION_COUNTS,
+    RERATING_AGREEMENT,
     SPLIT_ASSIGNMENTS,
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
@@ -93,6 +94,7 @@ _REPORTED_TOO = (
     JUDGE_SCORES,
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
+    RERATING_AGREEMENT,
 )
 """Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
 

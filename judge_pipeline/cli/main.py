@@ -31,6 +31,7 @@ _COMMANDS = {
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
     "compare": ("judge_pipeline.cli.compare", "compare"),
     "canary": ("judge_pipeline.cli.canary", "canary"),
+    "rerate": ("judge_pipeline.cli.rerate", "rerate"),
     "forget": ("judge_pipeline.cli.forget", "forget"),
 }
 
@@ -62,6 +63,7 @@ def cli() -> None:
       judge-pipeline run CONTEST_DIR         from raw files to the report
       judge-pipeline ui                      the same graph in the Dagster UI
       judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used
+      judge-pipeline rerate make CONTEST     a blinded sheet for people who judge a sample again
       judge-pipeline canary CONTEST          whether judges can be talked round by what they judge
 
     \b

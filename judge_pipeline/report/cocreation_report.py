@@ -24,6 +24,7 @@ from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance
 from judge_pipeline.report.measurement_views import measurement_views
 from judge_pipeline.report.methods_paragraph import methods_paragraph
 from judge_pipeline.report.page import render
+from judge_pipeline.report.rerating_views import reratings
 from judge_pipeline.report.view import View
 
 TEMPLATE = "cocreation.html.j2"
@@ -111,6 +112,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.agreement_summary(tables.judge_agreement, kinds),
         views.agreement_pairs(tables.judge_agreement, kinds),
         *measurement_views(tables),
+        reratings(tables.rerating_agreement, kinds),
         views.trajectory_counts(tables.trajectories),
         views.success(tables.success_at_turn),
         views.survival(tables.survival),

@@ -40,6 +40,7 @@ class CocreationReportInput:
     judge_panels: pd.DataFrame | None = None
     acceptance_rates: pd.DataFrame | None = None
     judge_canary_effects: pd.DataFrame | None = None
+    rerating_agreement: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():
@@ -151,6 +152,7 @@ _JUDGES_OF = {
     "judge_panels": ("best_judge",),
     "acceptance_rates": ("judge",),
     "judge_canary_effects": ("judge",),
+    "rerating_agreement": ("other",),
 }
 """Where the optional tables name a judge."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging, leaderboard
+from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging, leaderboard, reratings
 from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
 from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
 from judge_pipeline.tables.contest import (
@@ -46,6 +46,7 @@ from judge_pipeline.tables.judging import (
     VERDICT_WORD_COUNTS,
 )
 from judge_pipeline.tables.leaderboard import JUDGE_VERSIONS, LEADERBOARD
+from judge_pipeline.tables.reratings import RERATING_AGREEMENT, RERATING_KEYS, RERATINGS
 
 ALL_TABLES = (
     *contest.TABLES,
@@ -54,13 +55,18 @@ ALL_TABLES = (
     *evaluation.TABLES,
     *dynamics.TABLES,
     *leaderboard.TABLES,
+    *reratings.TABLES,
 )
 """Every table of the house."""
+
+BROUGHT = (SPLITS_LEDGER, RERATING_KEYS, RERATINGS)
+"""Tables that no asset makes: kept beside the graph, or brought by people."""
 
 __all__ = [
     "ACCEPTANCE_RATES",
     "ALL_TABLES",
     "ATTEMPTS",
+    "BROUGHT",
     "CONTEST_OVERVIEW",
     "INGEST_QUARANTINE",
     "JUDGE_AGREEMENT",
@@ -87,6 +93,9 @@ __all__ = [
     "PROMPT_CODE_SUMMARY",
     "PROMPT_LOGS",
     "REDACTION_COUNTS",
+    "RERATINGS",
+    "RERATING_AGREEMENT",
+    "RERATING_KEYS",
     "SPLITS",
     "SPLITS_LEDGER",
     "SPLIT_ASSIGNMENTS",

@@ -151,6 +151,14 @@ def level_label(name: str) -> str:
     return f"{label} less {LEVELS[name]}" if name in LEVELS else label
 
 
+def rerating_label(statistic: str, rated: str) -> str:
+    """How far a person agrees with somebody, in words."""
+    shorter = {"roc_auc": "ROC-AUC against the person", "cohen_quadratic": "Weighted κ"}
+    label = shorter.get(statistic) or agreement_label(statistic)
+    on = {"decision": "", "p_ac": ""}.get(rated, f", {rated}")
+    return ("Same score" if statistic == "raw_agreement" and on else label) + on
+
+
 def agreement_label(name: str) -> str:
     """An agreement statistic in words; a name that is not in the dictionary stands for itself."""
     return AGREEMENT.get(name, name)
