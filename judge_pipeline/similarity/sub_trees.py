@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from judge_pipeline.similarity.expressions import Keys, Written, keys_within, unquoted, written
+from judge_pipeline.similarity.expressions import Written, keys_within, unquoted, written
 from judge_pipeline.similarity.multiset import Multiset
 
 MAX_WRITTEN_LEVELS = 1000
@@ -27,29 +27,49 @@ def sub_trees(root: Any) -> Multiset:
     Args:
         root: a tree-sitter node, the root of its tree.
     """
-    levels = _inner_nodes(root)
-    if len(levels) > MAX_WRITTEN_LEVELS:
-        return Multiset.of(np.array(_keys_by_walking(root), np.uint64).view(np.int64))
-    return Multiset.of(_keys_by_writing(root, list(chain.from_iterable(levels))).view(np.int64))
+    n_inner, n_levels, lowest = _survey(root)
+    if n_levels > MAX_WRITTEN_LEVELS:
+        keys = np.array(_keys_by_walking(root), np.uint64)
+    else:
+        bare = list(chain.from_iterable(map(_key_of_bare, lowest)))
+        keys = np.concatenate([keys_within(_expression(root)), np.array(bare, np.uint64)])
+        if len(keys) != n_inner:
+            # The expression of a broken program can show nodes that are not there as such.
+            keys = np.array([_key_of(node) for node in _inner_nodes(root)], np.uint64)
+    return Multiset.of(keys.view(np.int64))
 
 
-def _inner_nodes(root: Any) -> list[list[Any]]:
-    """The root, and the nodes with children, by level."""
-    levels, level = [], [root]
+def _survey(root: Any) -> tuple[int, int, list[Any]]:
+    """How many nodes have children (the root counts as one), on how many levels, and those of which no child has any.
+
+    Nodes are made for these alone, since making one costs more than walking past ten.
+    """
+    n_inner, level, n_levels, is_lowest = 1, 1, 1, False
+    lowest: list[Any] = []
+    cursor = root.walk()
+    while True:
+        if cursor.goto_first_child():
+            n_inner += level > 1
+            level += 1
+            n_levels = max(n_levels, level)
+            is_lowest = True
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return n_inner, n_levels, lowest or [root]
+            level -= 1
+            if is_lowest:
+                lowest.append(cursor.node)
+                is_lowest = False
+
+
+def _inner_nodes(root: Any) -> list[Any]:
+    """The root, and the nodes with children."""
+    nodes, level = [root], [root]
     while level:
-        levels.append(level)
         level = [child for node in level for child in node.children if child.child_count]
-    return levels
-
-
-def _keys_by_writing(root: Any, inner: list[Any]) -> Keys:
-    """The keys of inner nodes, of which the root is the first."""
-    bare = [key for node in inner if not (node.named_child_count and node.is_named) for key in _key_of_bare(node)]
-    keys = np.concatenate([keys_within(_expression(root)), np.array(bare, np.uint64)])
-    if len(keys) == len(inner):
-        return keys
-    # The expression of a broken program can show nodes that are not there as such.
-    return np.array([(_key_of_bare(node) or keys_within(_expression(node)))[0] for node in inner], np.uint64)
+        nodes += level
+    return nodes
 
 
 def _key_of_bare(node: Any) -> list[int]:
@@ -65,6 +85,11 @@ def _key_of_bare(node: Any) -> list[int]:
     # No node but a missing one, which is an error, could stand in it unseen.
     expression = _expression(node) if node.has_error else f"({node.type})"
     return [written(expression).key] if expression.count("(") == 1 else []
+
+
+def _key_of(node: Any) -> int:
+    """The key of an inner node, from its own s-expression."""
+    return int((_key_of_bare(node) or keys_within(_expression(node)))[0])
 
 
 def _expression(node: Any) -> str:
