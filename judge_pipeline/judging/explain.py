@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.checkpoint import Checkpoint, StoredJudgment, StoredRequest
-from judge_pipeline.judging.request import Message
+from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.request import Message, canonical_json
 
 _DIFF_LINES = 40
 
@@ -20,7 +20,7 @@ class Change:
     """One component of the request hash that differs between a stored request and today's.
 
     Attributes:
-        component: which: model, base_url, parameters.NAME, messages.ROLE, schema, send_schema, repeat.
+        component: which: model, base_url, parameters.NAME, messages.ROLE, schema, send_schema.
         then: its value in the stored request; None where it had none. For messages the lines that changed.
         now: the same of today's request.
     """
@@ -32,17 +32,19 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRequest:
-    """A request that was asked about the attempt before and is not today's.
+    """A request that was asked about the attempt before and is not today's, with all of its repeats.
 
     Attributes:
-        request_hash: its hash.
-        answered: whether an answer to it is stored.
+        request_hash: its hash, of the repeat that was asked last.
+        repeats: how many repeats of it were asked.
+        answered: how many of them have a stored answer.
         template: the prompt template it was rendered from, and its version (first 12 digits of its sha256).
-        changes: what differs from today's request.
+        changes: what differs from today's request, the repeat left aside.
     """
 
     request_hash: str
-    answered: bool
+    repeats: int
+    answered: int
     template: str
     changes: tuple[Change, ...]
 
@@ -64,7 +66,9 @@ class Explanation:
         tries: every row of ``calls`` for today's request and the earlier ones, in the order in which they were made.
         answer: the stored answer to today's request; None where there is none.
         repair: how that answer was repaired.
-        repeats: the answers to the further repeats of today's request, in order; None for one without an answer.
+        repeat_hashes: the hashes of the further repeats of today's request, in order.
+        repeats: the answers to them; None for one without an answer.
+        took: what today's request took with all of its repeats, failed and repaired tries included.
     """
 
     judge: str
@@ -79,7 +83,9 @@ class Explanation:
     tries: tuple[Mapping[str, Any], ...] = ()
     answer: Mapping[str, Any] | None = None
     repair: str | None = None
+    repeat_hashes: tuple[str, ...] = ()
     repeats: tuple[Mapping[str, Any] | None, ...] = ()
+    took: Spent = field(default=Spent())
 
 
 def explain(
@@ -89,6 +95,7 @@ def explain(
     messages: Sequence[Message],
     checkpoint: Checkpoint,
     repeats: Sequence[str] = (),
+    scope: str = "",
 ) -> Explanation:
     """What is stored of the judge and the attempt, held against what would be asked today.
 
@@ -99,6 +106,7 @@ def explain(
         messages: today's rendered messages.
         checkpoint: the store.
         repeats: hashes of the further repeats of today's request.
+        scope: of an attempt outside it: the judge's scope, and where the attempt is, in words.
 
     Raises:
         JudgingError: the checkpoint cannot be read.
@@ -107,10 +115,10 @@ def explain(
     todays = [*([today] if today else []), *repeats]
     others = [hash_ for hash_ in checkpoint.hashes_of(judge, attempt_id) if hash_ not in todays]
     stored = checkpoint.answered(judge, [*others, *todays])
-    earlier = tuple(_earlier(hash_, hash_ in stored, checkpoint.request(hash_), now) for hash_ in others)
+    earlier = _earlier(others, stored, checkpoint, now)
     tries = [row for hash_ in [*others, *todays] for row in checkpoint.calls(judge, hash_)]
     answer = stored.get(today) if today else None
-    state, why = _state(now, answer, [row for row in tries if row["request_hash"] == today], earlier)
+    state, why = _state(now, answer, [row for row in tries if row["request_hash"] == today], earlier, scope)
     if today is not None and answer is None and (batch := _batch_of(checkpoint, judge, today)):
         state, why = "waiting", f"submitted in {batch}; it is not asked again while it waits there"
     components = json.loads(now.components) if now else {}
@@ -127,7 +135,9 @@ def explain(
         tuple(sorted(tries, key=lambda row: int(row["call_id"]))),
         answer.answer if answer else None,
         answer.repair if answer else None,
+        tuple(repeats),
         tuple(stored[hash_].answer if hash_ in stored else None for hash_ in repeats),
+        sum(checkpoint.spent(judge, todays).values(), Spent()),
     )
 
 
@@ -174,11 +184,29 @@ def _only(lines: Sequence[str], mark: str) -> str:
     return "\n".join([*own[:_DIFF_LINES], *more])
 
 
-def _earlier(hash_: str, answered: bool, stored: StoredRequest | None, now: StoredRequest | None) -> EarlierRequest:
-    if stored is None:
-        return EarlierRequest(hash_, answered, "unknown", ())
-    differing = changes(json.loads(stored.components), json.loads(now.components)) if now else ()
-    return EarlierRequest(hash_, answered, f"{stored.template} {stored.template_sha256[:12]}", differing)
+def _earlier(
+    hashes: Sequence[str], stored: Mapping[str, StoredJudgment], checkpoint: Checkpoint, now: StoredRequest | None
+) -> tuple[EarlierRequest, ...]:
+    """Requests that differ in their repeat only are one."""
+    repeats_of: dict[str, list[str]] = {}
+    first: dict[str, StoredRequest | None] = {}
+    for hash_ in hashes:
+        request = checkpoint.request(hash_)
+        asked = hash_ if request is None else canonical_json(_without_repeat(request))
+        repeats_of.setdefault(asked, []).append(hash_)
+        first.setdefault(asked, request)
+    found = []
+    for asked, request in first.items():
+        of_it = repeats_of[asked]
+        differing = changes(_without_repeat(request), _without_repeat(now)) if request and now else ()
+        template = f"{request.template} {request.template_sha256[:12]}" if request else "unknown"
+        n_answered = sum(hash_ in stored for hash_ in of_it)
+        found.append(EarlierRequest(of_it[0], len(of_it), n_answered, template, differing))
+    return tuple(found)
+
+
+def _without_repeat(request: StoredRequest) -> dict[str, Any]:
+    return {name: value for name, value in json.loads(request.components).items() if name != "repeat"}
 
 
 def _batch_of(checkpoint: Checkpoint, judge: str, request_hash: str) -> str | None:
@@ -202,9 +230,10 @@ def _state(
     answer: StoredJudgment | None,
     tries: Sequence[Mapping[str, Any]],
     earlier: Sequence[EarlierRequest],
+    scope: str,
 ) -> tuple[str, str]:
     if now is None:
-        return "not in scope", "the attempt is not in the judge's scope, so it is not asked about"
+        return "not in scope", f"the attempt is not in the judge's scope{scope}, so it is not asked about"
     if answer is not None:
         return "answered", "an answer to exactly this request is stored, so it is not asked again"
     if tries:
