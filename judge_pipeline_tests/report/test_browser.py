@@ -13,8 +13,11 @@ import pytest
 
 from judge_pipeline.figures.style import Facets
 from judge_pipeline.report.cocreation_report import cocreation_report_html
+from judge_pipeline.report.start_page import start_page_html
+from judge_pipeline.tables import JUDGE_VERSIONS
 from judge_pipeline_tests.report.made_tables import HOSTILE, MANY_JUDGES, Made, empty_tables, made_tables
 from judge_pipeline_tests.report.test_cocreation_report import PROVENANCE
+from judge_pipeline_tests.report.test_start_page import LINES, board
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -279,6 +282,37 @@ def test_the_methods_paragraph_is_copied_or_selected(browser: Any, pages: dict[s
         page.evaluate("() => { navigator.clipboard.writeText = async () => { throw new Error('none'); }; }")
         page.locator("#cite .tool").click()
         assert page.evaluate("getSelection().toString().trim()") == text
+        assert trouble == []
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_start_page_loads_nothing_fits_and_draws(browser: Any, tmp_path: Path, width: int) -> None:
+    table = board(("a", (1, 1), None), ("a-judge-of-a-long-name-2026-11-29", (2, 3), "simulated"), ("c", (2, 3), None))
+    (tmp_path / "index.html").write_text(
+        start_page_html(LINES, table, JUDGE_VERSIONS.empty(), "abc"), encoding="utf-8", newline=""
+    )
+    page, trouble = opened(browser, tmp_path / "index.html", width)
+    try:
+        assert trouble == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.locator("#figure-accuracy-cost .main-svg").count() > 0
+        assert check_texts(page) > 10
+        page.locator("#table-leaderboard thead th", has_text="Judge").locator("button").click()
+        assert page.locator("#table-leaderboard tbody th").first.inner_text().startswith("a")
+    finally:
+        page.close()
+
+
+def test_long_tables_are_folded_up_and_printed_open(browser: Any, pages: dict[str, Path]) -> None:
+    page, trouble = opened(browser, pages["many"], 1280)
+    try:
+        folded = page.locator("details.folded").count()
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details.folded[open]").count() == folded
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator("details.folded[open]").count() == 0
         assert trouble == []
     finally:
         page.close()
