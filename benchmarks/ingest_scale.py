@@ -24,6 +24,7 @@ import time
 from pathlib import Path
 
 from made_pages import made_page, made_text
+from process_memory import peak_until_end
 
 LIMIT_BYTES = 1.5 * 2**30
 TARGET = 1.0
@@ -76,10 +77,7 @@ def _run(name: str, home: Path, n_files: int) -> tuple[dict[str, int | str], flo
     child = subprocess.Popen(
         [sys.executable, __file__, "--child", str(home)], stdout=subprocess.PIPE, env={**os.environ, **_QUIET}
     )
-    peak = 0.0
-    while child.poll() is None:
-        peak = max(peak, _tree_bytes(child.pid))
-        time.sleep(0.1)
+    peak = peak_until_end(child)
     seconds = time.perf_counter() - started
     if child.returncode or child.stdout is None:
         sys.exit(f"{name} failed")
@@ -92,26 +90,6 @@ def _run(name: str, home: Path, n_files: int) -> tuple[dict[str, int | str], flo
 
 
 _QUIET = {"DAGSTER_DISABLE_TELEMETRY": "1"}
-
-
-def _tree_bytes(root: int) -> float:
-    """Resident memory of a process and all below it."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-    tree, pages = {root}, 0
-    while more := {pid for pid, parent in parents.items() if parent in tree} - tree:
-        tree |= more
-    for pid in tree:
-        try:
-            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        except (OSError, IndexError, ValueError):
-            continue
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _materialize(home: Path) -> int:

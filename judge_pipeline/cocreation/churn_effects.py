@@ -19,7 +19,7 @@ from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.statistics.weighted_order import RankedPairs
 from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_MEASURES, EFFECT_STATISTICS
 
-MODEL_LEVELS = 400
+MODEL_LEVELS = 1000
 """Most participants and problems together in a mixed model, unless a caller says otherwise."""
 
 _GROUP = ["participant", "problem_id"]

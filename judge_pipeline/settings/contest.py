@@ -51,7 +51,7 @@ class RevisionSettings(SettingsModel):
         "in its conversation",
     )
     model_levels: int = Field(
-        default=400, ge=4, le=2000, description="Most participants and problems together in a mixed model"
+        default=1000, ge=4, le=5000, description="Most participants and problems together in a mixed model"
     )
 
     @model_validator(mode="after")

@@ -82,16 +82,19 @@ def fit_crossed_effects(x: ArrayLike, y: ArrayLike, first: ArrayLike, second: Ar
 
 @dataclass(frozen=True)
 class _Moments:
-    """Cross products of the columns (1, x, y) and of the levels' indicators."""
+    """Cross products of the columns (1, x, y) and of the levels' indicators, of which those each are diagonal."""
 
     columns: FloatArray
     """(3, 3)."""
-    levels: FloatArray
-    """(L, L), the levels of both effects."""
-    between: FloatArray
-    """(L, 3)."""
-    n_levels: tuple[int, int]
+    together: FloatArray
+    """(L1, L2): how many observations have a level of the one and of the other effect."""
+    between: tuple[FloatArray, FloatArray]
+    """(L1, 3) and (L2, 3)."""
     n: int
+
+    @property
+    def n_levels(self) -> tuple[int, int]:
+        return self.together.shape[0], self.together.shape[1]
 
     @classmethod
     def of(cls, x: FloatArray, y: FloatArray, first: IntArray, second: IntArray) -> _Moments:
@@ -104,28 +107,29 @@ class _Moments:
         columns = np.column_stack([np.ones(n), x, y])
         codes = [np.unique(level, return_inverse=True)[1] for level in (first, second)]
         n_first, n_second = (int(code.max()) + 1 for code in codes)
-        levels = np.zeros((n_first + n_second,) * 2)
-        together = np.bincount(codes[0] * n_second + codes[1], minlength=n_first * n_second).reshape(n_first, n_second)
-        levels[:n_first, n_first:], levels[n_first:, :n_first] = together, together.T
-        np.fill_diagonal(levels, np.concatenate([together.sum(axis=1), together.sum(axis=0)]))
-        between: FloatArray = np.vstack(
-            [
-                np.column_stack([np.bincount(code, weights=column, minlength=size) for column in columns.T])
-                for code, size in zip(codes, (n_first, n_second), strict=True)
-            ]
-        )
-        return cls(columns.T @ columns, levels, between, (n_first, n_second), n)
+        cells = np.bincount(codes[0] * n_second + codes[1], minlength=n_first * n_second)
+        together = cells.reshape(n_first, n_second).astype(np.float64)
+        sums = [_sums(columns, code, size) for code, size in zip(codes, (n_first, n_second), strict=True)]
+        return cls(columns.T @ columns, together, (sums[0], sums[1]), n)
 
     def whitened(self, relative: FloatArray) -> tuple[FloatArray, float]:
-        """A'H^-1 A of the columns A, and log |H|, with H the covariance of y over the variance of e."""
+        """A'H^-1 A of the columns A, and log |H|, with H the covariance of y over the variance of e.
+
+        By Woodbury's formula, in which the larger effect, whose own block is diagonal, is eliminated first.
+        """
         from scipy.linalg import cho_factor, cho_solve
 
-        scale = np.repeat(relative, self.n_levels)
-        inner = np.eye(len(scale)) + scale[:, None] * self.levels * scale[None]
-        factor = cho_factor(inner, lower=True)
-        scaled = scale[:, None] * self.between
-        products: FloatArray = self.columns - scaled.T @ cho_solve(factor, scaled)
-        return products, 2 * float(np.log(np.diag(factor[0])).sum())
+        many, few = (0, 1) if self.n_levels[0] >= self.n_levels[1] else (1, 0)
+        counts = self.together if many == 0 else self.together.T
+        mixed = relative[0] * relative[1] * counts
+        of_many = 1 + relative[many] ** 2 * counts.sum(axis=1)
+        of_few = 1 + relative[few] ** 2 * counts.sum(axis=0)
+        rest = cho_factor(np.diag(of_few) - mixed.T @ (mixed / of_many[:, None]), lower=True)
+        right_many, right_few = relative[many] * self.between[many], relative[few] * self.between[few]
+        solved_few = cho_solve(rest, right_few - mixed.T @ (right_many / of_many[:, None]))
+        solved_many = (right_many - mixed @ solved_few) / of_many[:, None]
+        products: FloatArray = self.columns - right_many.T @ solved_many - right_few.T @ solved_few
+        return products, float(np.log(of_many).sum() + 2 * np.log(np.diag(rest[0])).sum())
 
     def residual_variance(self, products: FloatArray) -> float:
         """The REML estimate of the variance of e."""
@@ -139,6 +143,11 @@ class _Moments:
         within, _, _ = _parts(products)
         residual = self.residual_variance(products)
         return float((self.n - 2) * np.log(residual) + log_determinant + np.linalg.slogdet(within)[1])
+
+
+def _sums(columns: FloatArray, code: IntArray, n_levels: int) -> FloatArray:
+    """The sum of each column at each level, (L, 3)."""
+    return np.column_stack([np.bincount(code, weights=c, minlength=n_levels) for c in columns.T]).astype(np.float64)
 
 
 def _parts(products: FloatArray) -> tuple[FloatArray, FloatArray, float]:

@@ -45,18 +45,32 @@ class OrderedValues:
         """The median under each row of weights, shape (R,); NaN where a row has no weight."""
         upto = np.cumsum(self.weight_of(weights), axis=1)
         half = upto[:, -1] / 2
-        last = len(self.distinct) - 1
-        found = np.full(len(weights), np.nan)
-        for row in np.flatnonzero(half > 0):
-            lower, upper = np.searchsorted(upto[row], half[row], "left"), np.searchsorted(upto[row], half[row], "right")
-            found[row] = (self.distinct[lower] + self.distinct[min(upper, last)]) / 2
-        return found
+        lower, upper = _places(upto, half)
+        found = (self.distinct[lower] + self.distinct[upper]) / 2
+        return np.where(half > 0, found, np.nan)
 
     def centred_midranks(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The midrank of each distinct value less the mean rank, and its weight; both (R, D)."""
         counts = self.weight_of(weights)
         upto = np.cumsum(counts, axis=1)
         return upto - counts / 2 - upto[:, -1:] / 2, counts
+
+
+_FEW = 256
+"""Up to so many distinct values a whole block is compared at once, which is faster than a search in each row."""
+
+
+def _places(upto: FloatArray, half: FloatArray) -> tuple[IntArray, IntArray]:
+    """In each row the first places at which the sum reaches the half and passes it, at most the last place."""
+    last = upto.shape[1] - 1
+    if last < _FEW:
+        lower, upper = (upto < half[:, None]).sum(axis=1), (upto <= half[:, None]).sum(axis=1)
+    else:
+        found = [
+            (row.searchsorted(at, "left"), row.searchsorted(at, "right")) for row, at in zip(upto, half, strict=True)
+        ]
+        lower, upper = np.array(found, np.int64).reshape(-1, 2).T
+    return np.minimum(lower, last), np.minimum(upper, last)
 
 
 class RankedPairs:
