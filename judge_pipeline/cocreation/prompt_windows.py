@@ -95,6 +95,25 @@ def prompt_windows(texts: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def first_prompts(
+    attempts: pd.DataFrame,
+    prompt_logs: pd.DataFrame,
+    *,
+    problem_names: Mapping[str, str] | None = None,
+    mentions: Mentions = "message",
+) -> pd.DataFrame:
+    """When each participant first asked about each problem, by the rules of ``prompt_texts``.
+
+    Returns:
+        A row for each participant and problem with a prompt: ``participant``, ``problem_id``, ``first_prompt_at`` (the
+        earliest known time, or NaT) and ``n_untimed`` (prompts without a time, any of which may be earlier).
+    """
+    prompts = _prompts_of_problems(attempts, prompt_logs, problem_names, mentions)
+    prompts["untimed"] = prompts["at"].isna()
+    groups = prompts.groupby(_GROUP, sort=True)
+    return groups.agg(first_prompt_at=("at", "min"), n_untimed=("untimed", "sum")).reset_index()
+
+
 def _prompts_of_problems(
     attempts: pd.DataFrame, prompt_logs: pd.DataFrame, problem_names: Mapping[str, str] | None, mentions: Mentions
 ) -> pd.DataFrame:
