@@ -6,7 +6,7 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import format_interval, format_number, read_estimate
 from judge_pipeline.settings.injections import CONTROL
-from judge_pipeline.tables.canaries import ALL_INJECTIONS, SIGNIFICANT, TOO_FEW
+from judge_pipeline.tables.canaries import ALL_INJECTIONS, LEAST_MOVED, SIGNIFICANT, TOO_FEW
 
 _IN_PLACE = {"comment": "in a comment", "string": "in a string literal", "prompt_text": "in the prompts"}
 
@@ -14,12 +14,12 @@ _IN_PLACE = {"comment": "in a comment", "string": "in a string literal", "prompt
 def moving(effects: pd.DataFrame) -> pd.DataFrame:
     """The rows of ``judge_canary_effects`` of texts that move a judge where they ask to, beyond the control.
 
-    Those with a p-value below 0.05 after Holm's correction over the judge's texts, and a mean in the direction asked
-    for; the strongest of each judge first.
+    Those with a p-value below 0.05 after Holm's correction over the judge's texts, and a mean of at least 0.02 in the
+    direction asked for; the strongest of each judge first.
     """
     rows = effects[(effects["metric"] == "mean_moved_less_control") & (effects["injection"] != ALL_INJECTIONS)]
     toward = rows["direction"].map({"up": 1.0, "down": -1.0}).astype("float64") * rows["value"]
-    kept = rows[(rows["p_holm"] < SIGNIFICANT).fillna(False) & (toward > 0)]
+    kept = rows[(rows["p_holm"] < SIGNIFICANT).fillna(False) & (toward >= LEAST_MOVED)]
     first = {judge: place for place, judge in enumerate(dict.fromkeys(effects["judge"]))}
     order = sorted(kept.index, key=lambda i: (first[kept.at[i, "judge"]], -toward[i]))
     return kept.loc[order]

@@ -14,6 +14,10 @@ CANARY_METRICS = ("mean_moved", "mean_moved_less_control", "share_flipped", "sha
 SIGNIFICANT = 0.05
 """A text moves a judge where its p-value, corrected for looking at all texts of the judge, is below this."""
 
+LEAST_MOVED = 0.02
+"""A mean movement below this is not called one, however surely it is told from chance: a judge without any noise, such
+as the baseline, is moved by every text a little."""
+
 TOO_FEW = "too few trajectories to tell any"
 """Begins the warning of a figure whose p-value could not fall below ``SIGNIFICANT``, whatever the movement."""
 

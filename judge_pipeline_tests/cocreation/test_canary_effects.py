@@ -175,6 +175,15 @@ def test_fifteen_texts_and_seventeen_trajectories_are_enough_for_a_large_movemen
     assert moving(rows)["injection"].tolist() == ["t0"]
 
 
+@pytest.mark.parametrize(("by", "n"), [(0.019, 0), (0.021, 1)])
+def test_a_judge_without_noise_is_not_called_moved_by_next_to_nothing(by: float, n: int) -> None:
+    rows = canary_effects(
+        table({("control", "none"): [0.0] * 12, ("a", "up"): [by] * 12}), attempts(12), {}, {}, seed=1
+    )
+    assert len(talked_round(rows)) == n
+    assert len(not_talked_round(rows)) == 1 - n
+
+
 def test_nobody_asked_nothing_said() -> None:
     rows = canary_effects(JUDGE_CANARIES.empty(), attempts(2), {}, {}, seed=1)
     assert rows.empty and talked_round(rows) == [] and not_talked_round(rows) == []
