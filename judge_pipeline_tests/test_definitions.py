@@ -83,8 +83,13 @@ GRAPH = {
     "struggle_curves": {"attempts", "judge_coverage", "predictions"},
     "submission_artifacts": {"contest_folder"},
     "success_at_turn": {"trajectories"},
+    "success_curves": {"trajectory_times"},
     "survival": {"trajectories"},
+    "survival_curves": {"trajectory_times"},
+    "survival_groups": {"trajectory_times"},
+    "survival_tests": {"trajectory_times"},
     "trajectories": {"attempts", "splits"},
+    "trajectory_times": {"attempts", "prompt_logs", "trajectories"},
     "verdict_word_counts": {"attempts", "participant_contexts", "splits"},
 }
 ASSET_TABLES = {table.name for table in ALL_TABLES if table not in BROUGHT}

@@ -61,6 +61,34 @@ class RevisionSettings(SettingsModel):
         return self
 
 
+class AnchorSettings(SettingsModel):
+    """A sample of a contest's attempts that judges are asked about again and again, to see whether they drift."""
+
+    attempts: int = Field(
+        default=50, ge=2, le=10_000, description="Attempts of val and test that are asked about again"
+    )
+
+
+class DynamicsSettings(SettingsModel):
+    """How times to success are grouped and summed up, and which struggle curves recover or stagnate."""
+
+    participant_groups: dict[str, str] = Field(
+        default_factory=dict, description="Participant -> group (a team, a course), to be compared with each other"
+    )
+    max_levels: int = Field(default=20, ge=2, le=100, description="Groupings with more groups are not compared")
+    horizon_turns: int = Field(default=10, ge=1, description="Where restricted means in turns end")
+    horizon_minutes: int = Field(default=60, ge=1, description="Where restricted means in minutes end")
+    recovery_change: float = Field(
+        default=0.2, gt=0, le=1, description="Fall of the panel's mean confidence, and later rise, of a recovery"
+    )
+    stagnation_change: float = Field(
+        default=0.05, gt=0, le=1, description="Changes of the panel's mean confidence below this count as none"
+    )
+    stagnation_turns: int = Field(
+        default=3, ge=1, description="Consecutive turns without change and without AC that are stagnation"
+    )
+
+
 class ContestSettings(SettingsModel):
     """assets_config/contests.yaml (the defaults) with a contest's own contest.yaml over it."""
 
@@ -84,12 +112,19 @@ class ContestSettings(SettingsModel):
     mask_verdict_words: bool = Field(
         default=False, description="Whether words for verdicts in Q_u are replaced before judges are asked"
     )
+    anchor: AnchorSettings | None = Field(
+        default=None, description="Ask judges about the same attempts by schedule, and compare; null: do not"
+    )
     canary: CanarySettings = Field(
         default=CanarySettings(), description="How it is measured whether judges can be talked round"
     )
     revision: RevisionSettings = Field(
         default=RevisionSettings(),
         description="Which revisions are fixes or rewrites, and what prompts belong to",
+    )
+    dynamics: DynamicsSettings = Field(
+        default=DynamicsSettings(),
+        description="How times to success are grouped, and what recovery and stagnation are",
     )
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
