@@ -16,7 +16,7 @@ from judge_pipeline.statistics.bootstrap import N_RESAMPLES, ClusterResamples, W
 from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline.statistics.ratios import ratio
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
-from judge_pipeline.statistics.weighted_order import OrderedValues
+from judge_pipeline.statistics.weighted_order import Medians
 from judge_pipeline.tables.revision import CHURN_SUMMARY
 
 LAST_TURN = 10
@@ -154,9 +154,8 @@ def _figures(levels: list[_Level], seed: int, n_resamples: int) -> Iterator[dict
     n_clusters = 1 + max((int(level.cluster.max()) for level in known), default=-1)
     statistics = _Statistics(known, n_clusters)
     points = statistics((np.ones((1, n_clusters)),)) if known else {}
-    n_most = max((len(level.values) for level in known), default=1)
     plan = ClusterResamples((n_clusters,), n_resamples, seed)
-    replicates = replicate(plan, statistics, n_observations=n_most) if known else {}
+    replicates = replicate(plan, statistics, n_observations=n_clusters) if known else {}
     for level in levels:
         for statistic in ("median", "mean"):
             key = (level.measure, level.grouped_by, level.level, statistic)
@@ -176,7 +175,7 @@ class _Statistics:
 
     def __init__(self, levels: list[_Level], n_clusters: int) -> None:
         self._names = [(level.measure, level.grouped_by, level.level) for level in levels]
-        self._ordered = [OrderedValues(level.values, level.cluster) for level in levels]
+        self._medians = Medians([(level.values, level.cluster) for level in levels], n_clusters)
         shape = (n_clusters, len(levels))
         self._sums, self._counts = np.zeros(shape), np.zeros(shape)
         for i, level in enumerate(levels):
@@ -185,8 +184,8 @@ class _Statistics:
 
     def __call__(self, weights: Weights) -> Mapping[Key, FloatArray]:
         means = ratio(weights[0] @ self._sums, weights[0] @ self._counts)
+        medians = self._medians.under(weights[0])
         figures: dict[Key, FloatArray] = {}
-        for i, (name, ordered) in enumerate(zip(self._names, self._ordered, strict=True)):
-            figures[*name, "median"] = ordered.medians(weights[0])
-            figures[*name, "mean"] = means[:, i]
+        for i, name in enumerate(self._names):
+            figures[*name, "median"], figures[*name, "mean"] = medians[:, i], means[:, i]
         return figures

@@ -6,6 +6,9 @@ every observation is repeated as often as its weight says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -41,14 +44,6 @@ class OrderedValues:
         taken: FloatArray = np.take(weights, self._cluster, axis=1)
         return taken if len(self._starts) == len(self._cluster) else np.add.reduceat(taken, self._starts, axis=1)
 
-    def medians(self, weights: FloatArray) -> FloatArray:
-        """The median under each row of weights, shape (R,); NaN where a row has no weight."""
-        upto = np.cumsum(self.weight_of(weights), axis=1)
-        half = upto[:, -1] / 2
-        lower, upper = _places(upto, half)
-        found = (self.distinct[lower] + self.distinct[upper]) / 2
-        return np.where(half > 0, found, np.nan)
-
     def centred_midranks(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The midrank of each distinct value less the mean rank, and its weight; both (R, D)."""
         counts = self.weight_of(weights)
@@ -56,21 +51,75 @@ class OrderedValues:
         return upto - counts / 2 - upto[:, -1:] / 2, counts
 
 
-_FEW = 256
-"""Up to so many distinct values a whole block is compared at once, which is faster than a search in each row."""
+class Medians:
+    """Medians of several samples under the same weights of clusters.
+
+    Resampled medians lie near the sample's own, so only the values around it are counted one by one; how much weight
+    lies below them is a product of matrices. A resample whose median lies elsewhere is counted in full.
+
+    Args:
+        samples: for each sample its values and the cluster of each, as for ``OrderedValues``.
+        n_clusters: how many clusters there are weights of.
+    """
+
+    def __init__(self, samples: Sequence[tuple[FloatArray, IntArray]], n_clusters: int) -> None:
+        self._samples = [_Sorted.of(values, cluster) for values, cluster in samples]
+        shape = (n_clusters, len(self._samples))
+        self._counts, self._below = np.zeros(shape), np.zeros(shape)
+        self._windows: list[tuple[int, int]] = []
+        for i, sample in enumerate(self._samples):
+            self._counts[:, i] = np.bincount(sample.cluster, minlength=n_clusters)
+            start, end = sample.window(self._counts[:, i])
+            self._below[:, i] = np.bincount(sample.cluster[:start], minlength=n_clusters)
+            self._windows.append((start, end))
+
+    def under(self, weights: FloatArray) -> FloatArray:
+        """The median of each sample under each row of weights, shape (R, samples); NaN where there is no weight."""
+        halves, below = weights @ self._counts / 2, weights @ self._below
+        found = np.full(halves.shape, np.nan)
+        for i, (sample, (start, end)) in enumerate(zip(self._samples, self._windows, strict=True)):
+            half = halves[:, i]
+            upto = np.cumsum(np.take(weights, sample.cluster[start:end], axis=1), axis=1) + below[:, i, None]
+            inside = (below[:, i] < half) & (half < upto[:, -1])
+            found[inside, i] = sample.middle(upto[inside], half[inside], start)
+            outside = ~inside & (half > 0)
+            if outside.any():
+                whole = np.cumsum(np.take(weights[outside], sample.cluster, axis=1), axis=1)
+                found[outside, i] = sample.middle(whole, half[outside], 0)
+        return found
 
 
-def _places(upto: FloatArray, half: FloatArray) -> tuple[IntArray, IntArray]:
-    """In each row the first places at which the sum reaches the half and passes it, at most the last place."""
-    last = upto.shape[1] - 1
-    if last < _FEW:
-        lower, upper = (upto < half[:, None]).sum(axis=1), (upto <= half[:, None]).sum(axis=1)
-    else:
-        found = [
-            (row.searchsorted(at, "left"), row.searchsorted(at, "right")) for row, at in zip(upto, half, strict=True)
-        ]
-        lower, upper = np.array(found, np.int64).reshape(-1, 2).T
-    return np.minimum(lower, last), np.minimum(upper, last)
+_WINDOW_SD = 5
+"""Values counted one by one on either side of the median, in standard deviations of its rank in a resample."""
+_LEAST_WINDOW = 32
+
+
+@dataclass(frozen=True)
+class _Sorted:
+    """Values in ascending order with the cluster of each."""
+
+    values: FloatArray
+    cluster: IntArray
+
+    @classmethod
+    def of(cls, values: FloatArray, cluster: IntArray) -> _Sorted:
+        order = np.argsort(values, kind="stable")
+        return cls(values[order], cluster[order])
+
+    def window(self, counts: FloatArray) -> tuple[int, int]:
+        """Where the medians of resamples are expected; ``counts`` are the values in each cluster."""
+        n = len(self.values)
+        below = np.bincount(self.cluster[: n // 2], minlength=len(counts))
+        reach = int(_WINDOW_SD * np.sqrt(((below - counts / 2) ** 2).sum())) + _LEAST_WINDOW
+        return max(0, n // 2 - reach), min(n, n // 2 + reach)
+
+    def middle(self, upto: FloatArray, half: FloatArray, start: int) -> FloatArray:
+        """The mean of the lower and the upper median, from the weight up to each value from ``start`` on."""
+        last = len(self.values) - 1
+        lower = np.minimum(start + (upto < half[:, None]).sum(axis=1), last)
+        upper = np.minimum(start + (upto <= half[:, None]).sum(axis=1), last)
+        found: FloatArray = (self.values[lower] + self.values[upper]) / 2
+        return found
 
 
 class RankedPairs:

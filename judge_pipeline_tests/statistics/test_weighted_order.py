@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from judge_pipeline.statistics.weighted_order import OrderedValues, RankedPairs
+from judge_pipeline.statistics.weighted_order import Medians, OrderedValues, RankedPairs
 
 
 def drawn(seed: int, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -20,7 +20,7 @@ def drawn(seed: int, levels: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, n
 @given(st.integers(0, 10_000), st.sampled_from([2, 5, 1000]))
 def test_medians_and_correlations_are_those_of_the_repeated_sample(seed: int, levels: int) -> None:
     x, y, cluster, weights = drawn(seed, levels)
-    medians = OrderedValues(x, cluster).medians(weights)
+    medians = Medians([(x, cluster), (y, cluster)], 6).under(weights)[:, 0]
     rho = RankedPairs(x, y, cluster).spearman(weights)
     for row, median, correlation in zip(weights, medians, rho, strict=True):
         times = row[cluster].astype(int)
@@ -42,3 +42,18 @@ def test_what_cannot_be_ordered_is_refused() -> None:
         OrderedValues([1.0, np.nan], [0, 0])
     with pytest.raises(ValueError, match="equally long"):
         OrderedValues([1.0], [0, 1])
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0, 50.0])
+def test_medians_of_large_samples_are_those_of_the_repeated_sample_wherever_they_fall(spread: float) -> None:
+    rng = np.random.default_rng(1)
+    cluster = rng.integers(0, 300, 6000)
+    values = rng.normal(0, 1, 6000) + spread * rng.normal(0, 1, 300)[cluster]
+    weights = rng.multinomial(300, np.full(300, 1 / 300), 40).astype(float)
+    # Rows that no resample would give, whose medians lie far from the sample's.
+    weights[0], weights[1] = np.where(np.arange(300) == 5, 300, 0), 0
+    weights[2] = np.where(np.isin(np.arange(300), np.unique(cluster[values > 2 * values.std()])), 3, 0)
+    found = Medians([(values, cluster)], 300).under(weights)[:, 0]
+    for row, median in zip(weights, found, strict=True):
+        many = np.repeat(values, row[cluster].astype(int))
+        assert np.isnan(median) if not len(many) else median == np.median(many)
