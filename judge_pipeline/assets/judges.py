@@ -100,12 +100,14 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
     rooms=("cocreation/coverage.py", "judging/answer_rates.py"),
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
+        Check("min_coverage", "Every judge that figures rest on has judged min_coverage of its scope"),
         Check("none_stale", "No judge's table answers other requests than today's", warns=True),
         Check("none_damaged", "Every judge's table can be read", warns=True),
     ),
 )
 def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
     """Reads the judges' tables that are there, and says of each judge whether its table may be used."""
+    from judge_pipeline.cocreation.coverage import below_min_coverage
     from judge_pipeline.cocreation.coverage import judge_coverage as build
     from judge_pipeline.orchestration.judging_run import ASKED_BACKENDS, answer_rates_of, current_requests
 
@@ -128,6 +130,7 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
         {f"judges_{status.replace(' ', '_')}": n for status, n in counts.items()},
         {
             "a_judge_is_verified": [] if counts.get("verified") else ["no judge's table is verified yet"],
+            "min_coverage": below_min_coverage(rows, workspace.contest(contest).min_coverage),
             "none_stale": [f"{judge}: {reason}" for judge, reason in stale],
             "none_damaged": [f"{judge}: {reason}" for judge, reason in damaged.items()],
         },
@@ -173,20 +176,20 @@ def predictions_wide(context: dg.AssetExecutionContext, attempts: Any, splits: A
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
-    checks=(Check("threshold_from_val", "Each threshold was chosen on val, never on test", blocking=True),),
+    checks=(Check("threshold_from_val", "Chosen again without train and test, every t* is the same", blocking=True),),
 )
 def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Figures on test, the threshold from val; intervals by cluster bootstrap over trajectories, paired."""
     from judge_pipeline.cocreation.coverage import flag_unverified
     from judge_pipeline.cocreation.evaluation import judge_metrics as build
+    from judge_pipeline.cocreation.evaluation import thresholds_that_saw_more_than_val
 
     settings = context.resources.workspace.contest(contest_of(context))
     rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples)
-    thresholds = rows[rows["metric"].isin(("threshold", "mcc_val"))]
     return Made(
         flag_unverified(rows, judge_coverage, [[judge] for judge in rows["judge"]]),
         {"seed": settings.seed, "resamples": settings.resamples},
-        {"threshold_from_val": [f"{j}" for j in thresholds.loc[thresholds["split"] != "val", "judge"]]},
+        {"threshold_from_val": thresholds_that_saw_more_than_val(rows, predictions)},
     )
 
 

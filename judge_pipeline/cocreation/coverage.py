@@ -105,6 +105,21 @@ def usable(coverage: pd.DataFrame) -> list[str]:
     return [str(name) for name in coverage.loc[coverage["status"].isin(("verified", "unverified")), "judge"]]
 
 
+def below_min_coverage(coverage: pd.DataFrame, min_coverage: float) -> list[str]:
+    """Judges whose figures rest on a smaller share of their scope than ``min_coverage``, in words.
+
+    Args:
+        coverage: table JUDGE_COVERAGE.
+        min_coverage: share of its scope that a judge must have judged, in (0, 1].
+    """
+    read = coverage[coverage["judge"].isin(usable(coverage)) & (coverage["n_in_scope"] > 0)]
+    return [
+        f"{row['judge']} judged {row['n_judged']} of {row['n_in_scope']} attempts; min_coverage is {min_coverage:g}"
+        for row in read.to_dict("records")
+        if row["n_judged"] < min_coverage * row["n_in_scope"] - 1e-9
+    ]
+
+
 def flag_unverified(figures: pd.DataFrame, coverage: pd.DataFrame, judges_of: Sequence[Sequence[str]]) -> pd.DataFrame:
     """The figures, each that rests on an unverified judge marked so in its ``reason``, before what stands there.
 

@@ -25,7 +25,14 @@ from judge_pipeline.statistics.sample_size import HALF_WIDTH, clusters_for_half_
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_METRICS
 
-__all__ = ["PredictionError", "check_predictions", "judge_agreement", "judge_curves", "judge_metrics"]
+__all__ = [
+    "PredictionError",
+    "check_predictions",
+    "judge_agreement",
+    "judge_curves",
+    "judge_metrics",
+    "thresholds_that_saw_more_than_val",
+]
 
 
 def judge_metrics(
@@ -71,6 +78,28 @@ def judge_metrics(
             estimate = _judge_estimate(judge, metric, found[metric], own, contexts[split])
             rows.append({"judge": name, "metric": metric, "split": split, **estimate.to_row()})
     return JUDGE_METRICS.conform(rows)
+
+
+def thresholds_that_saw_more_than_val(metrics: pd.DataFrame, predictions: pd.DataFrame) -> list[str]:
+    """Judges whose t* is not that of val alone, in words: it is chosen again from val, without train and test.
+
+    Args:
+        metrics: table JUDGE_METRICS.
+        predictions: what it was made from.
+    """
+    judged = JudgedAttempts.of(predictions[predictions["split"] == "val"])
+    val, test = judged.splits["val"], judged.splits["test"]
+    alone = {}
+    for place, name in enumerate(judged.judges):
+        chosen = JudgeFigures.of(val, test, place).threshold
+        alone[name] = None if chosen is None else chosen.value
+    rows = metrics[metrics["metric"] == "threshold"]
+    found = {j: None if pd.isna(t) else float(t) for j, t in zip(rows["judge"], rows["value"], strict=True)}
+    return [
+        f"{judge}: t* is {found[judge]}, and {alone.get(judge)} when chosen from val alone"
+        for judge in sorted(found)
+        if found[judge] != alone.get(judge)
+    ]
 
 
 def _judge_estimate(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from judge_pipeline.cocreation.coverage import CurrentRequests, JudgeFacts, flag_unverified, judge_coverage, usable
+from judge_pipeline.cocreation.coverage import (
+    CurrentRequests,
+    JudgeFacts,
+    below_min_coverage,
+    flag_unverified,
+    judge_coverage,
+    usable,
+)
 from judge_pipeline.judging.answer_rates import AnswerRates
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
@@ -81,3 +88,18 @@ def test_a_figure_is_flagged_for_each_unverified_judge_that_it_rests_on() -> Non
     assert flagged["reason"].tolist() == [
         "a is unverified: why", "a is unverified: why; c is unverified: so; few", None, "few",
     ]  # fmt: skip
+
+
+def test_a_judge_below_min_coverage_is_told_and_one_at_it_is_not() -> None:
+    judges = (("a", "verified", 10), ("b", "unverified", 9), ("c", "unverified", 8), ("d", "stale", 1))
+    rows = [
+        {
+            "judge": judge, "backend": "recorded", "in_panel": True, "status": status, "scope": "all attempts",
+            "n_in_scope": 10, "n_judged": n, "n_repaired": 0, "cost_usd": None, "model": None, "reason": None,
+        }
+        for judge, status, n in judges
+    ]  # fmt: skip
+    coverage = pd.DataFrame(rows)
+    assert below_min_coverage(coverage, 0.9) == ["c judged 8 of 10 attempts; min_coverage is 0.9"]
+    assert [line[0] for line in below_min_coverage(coverage, 1.0)] == ["b", "c"]
+    assert below_min_coverage(coverage, 0.5) == []

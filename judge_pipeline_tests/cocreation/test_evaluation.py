@@ -9,11 +9,17 @@ import pytest
 from sklearn import metrics as sk
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from judge_pipeline.cocreation.evaluation import PredictionError, judge_agreement, judge_curves, judge_metrics
+from judge_pipeline.cocreation.evaluation import (
+    PredictionError,
+    judge_agreement,
+    judge_curves,
+    judge_metrics,
+    thresholds_that_saw_more_than_val,
+)
 from judge_pipeline.cocreation.judge_figures import METRICS, RECENTRED
 from judge_pipeline.tables import JUDGE_AGREEMENT, JUDGE_CURVES, JUDGE_METRICS, PREDICTIONS
 
-from . import paper_items
+from . import paper_items, scored_judges
 
 
 def figure(table: pd.DataFrame, judge: str, metric: str) -> pd.Series:
@@ -397,3 +403,18 @@ def test_only_train_gives_reasons_throughout() -> None:
     assert missing[metrics["metric"] != "log_loss_n_clipped"].all()
     assert metrics.loc[missing, "reason"].str.len().min() > 10
     assert set(metrics["n"]) == {0}
+
+
+def test_a_threshold_that_saw_test_data_is_found_out() -> None:
+    predictions = scored_judges.simulated(3)
+    metrics = judge_metrics(predictions, seed=0, n_resamples=20)
+    assert thresholds_that_saw_more_than_val(metrics, predictions) == []
+    # A threshold chosen on val and test together, as if test had been val.
+    leaked = judge_metrics(predictions.assign(split="val"), seed=0, n_resamples=20)
+    told = thresholds_that_saw_more_than_val(leaked, predictions)
+    assert told
+    assert all("when chosen from val alone" in line for line in told)
+    # No val at all: there is no threshold, and none may be claimed.
+    without = predictions[predictions["split"] == "test"]
+    assert thresholds_that_saw_more_than_val(judge_metrics(without, seed=0, n_resamples=20), without) == []
+    assert len(thresholds_that_saw_more_than_val(metrics, without)) == 3
