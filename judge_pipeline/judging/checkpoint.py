@@ -30,6 +30,8 @@ from judge_pipeline.judging.many_rows import insert_rows
 __all__ = ["CallRow", "Checkpoint", "Record", "Spent", "StoredJudgment", "StoredRequest", "utc_now"]
 
 _CHUNK = 5000
+_LONGEST_QUEUE_SECONDS = 3600.0
+_LONGEST_QUEUE_TURNS = 1000
 
 _ONE_WRITER = sa.select(sa.func.pg_advisory_xact_lock(7_218_903_115))
 """Lets transactions that append calls follow each other; SQLite has one writer anyhow."""
@@ -104,6 +106,9 @@ class Checkpoint:
     def take_turn(self, provider: str, now: float, seconds: float) -> float:
         """When a call may start that keeps the provider busy for so many seconds; the next may start after it.
 
+        A queue of turns that is longer than calls under way can make it (an hour, or a thousand such turns) was
+        written before a clock was set back, and is dropped.
+
         Args:
             provider: whose turns they are.
             now: seconds since 1970; no turn lies before it.
@@ -113,7 +118,8 @@ class Checkpoint:
         with self._begin() as connection:
             now += self._ahead  # machines that share a store take their turns by its clock
             insert = _insert(connection.dialect.name)(PROVIDER_TURNS).values(provider=provider, free_at=now + seconds)
-            start = sa.case((turns.free_at > now, turns.free_at), else_=now)
+            latest = now + max(_LONGEST_QUEUE_SECONDS, _LONGEST_QUEUE_TURNS * seconds)
+            start = sa.case((turns.free_at.between(now, latest), turns.free_at), else_=now)
             taken = insert.on_conflict_do_update(index_elements=["provider"], set_={"free_at": start + seconds})
             return float(connection.execute(taken.returning(turns.free_at)).scalar_one()) - seconds - self._ahead
 

@@ -10,8 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS
+
 FORGOTTEN_AFTER_SECONDS = 60.0
 """A narrowed window that nobody has used for so long says nothing of the provider's present mood."""
+
+LONGEST_CLOSED_SECONDS = LONGEST_RETRY_AFTER_SECONDS + 60.0
+"""No provider is closed for longer, but for what clocks differ by: a longer Retry-After is a spent quota, and a time
+further ahead was told by a clock that was wrong."""
 
 SECONDS_A_TURN = 2.0
 """How long one process holds a call that does not divide evenly; then it is the next one's."""
@@ -80,7 +86,8 @@ def window_after(window: Window, news: News, maximum: int, now: float) -> Window
     """The window once a process has told its news.
 
     A rate limit of a call that was under way when the window was last halved says nothing new, and does not halve it
-    again. A window that has reached the maximum is open.
+    again. A window that has reached the maximum is open. Times that lie further ahead than they can, since a clock was
+    set back, say nothing.
 
     Args:
         window: as it was.
@@ -88,16 +95,21 @@ def window_after(window: Window, news: News, maximum: int, now: float) -> Window
         maximum: the most calls that the judges of any live process may have under way.
         now: the time.
     """
-    forgotten = now - window.renewed_at > FORGOTTEN_AFTER_SECONDS
+    forgotten = abs(now - window.renewed_at) > FORGOTTEN_AFTER_SECONDS
     calls = None if forgotten else window.calls
-    narrowed_at = window.narrowed_at
+    narrowed_at = min(window.narrowed_at, now)
     if news.limited is not None and news.limited > narrowed_at:
         calls, narrowed_at = max(1.0, min(calls or maximum, maximum) / 2.0), now
     elif calls is not None and news.replies:
         calls = math.sqrt(calls * calls + 2.0 * news.replies)  # so many steps of 1 / calls
     if calls is not None and calls >= maximum:
         calls = None
-    return Window(calls, narrowed_at, max(window.closed_until, news.closed_until), now)
+    return Window(calls, narrowed_at, max(closing(window.closed_until, now), news.closed_until), now)
+
+
+def closing(closed_until: float, now: float) -> float:
+    """Until when a provider is closed; 0 where the time lies further ahead than it can."""
+    return closed_until if closed_until - now <= LONGEST_CLOSED_SECONDS else 0.0
 
 
 def target_of(process: str, shares: Sequence[Share], capacity: int, now: float) -> int:

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.checkpoint_opening import open_store, seconds_ahead, unusable
 from judge_pipeline.judging.checkpoint_tables import PROVIDER_WINDOWS, WINDOW_SHARES
-from judge_pipeline.judging.window import News, Share, Window, granted, window_after
+from judge_pipeline.judging.window import News, Share, Window, closing, granted, window_after
 
 LEASE_SECONDS = 5.0
 """How long a share lasts that is not renewed: after so long a killed process's calls are others' again."""
@@ -56,7 +56,7 @@ class WindowStore:
         query = sa.select(PROVIDER_WINDOWS.c.closed_until).where(PROVIDER_WINDOWS.c.provider == provider)
         try:
             with self._engine.connect() as connection:
-                return float(connection.execute(query).scalar() or 0.0)
+                return closing(float(connection.execute(query).scalar() or 0.0), self.now())
         except sa.exc.DBAPIError as error:
             raise unusable(self._engine.url, "read", error) from error
 
@@ -108,8 +108,9 @@ class WindowStore:
 
     def _others(self, connection: sa.Connection, provider: str, process: str, now: float) -> Sequence[Share]:
         shares = WINDOW_SHARES.c
-        expired = sa.delete(WINDOW_SHARES).where(shares.provider == provider, shares.expires_at <= now)
-        connection.execute(expired)
+        # None lasts longer than a lease: what would was written before a clock was set back, and nobody renews it.
+        is_over = sa.or_(shares.expires_at <= now, shares.expires_at > now + 2.0 * LEASE_SECONDS)
+        connection.execute(sa.delete(WINDOW_SHARES).where(shares.provider == provider, is_over))
         query = sa.select(shares.process, shares.calls, shares.wanted, shares.maximum)
         others = query.where(shares.provider == provider, shares.process != process)
         return [Share(*row) for row in connection.execute(others)]

@@ -43,6 +43,14 @@ def paced(checkpoint: Checkpoint, clock: Any, rates: Rates, n: int, tokens: Any 
     return starts
 
 
+def test_a_queue_from_before_a_clock_was_set_back_is_dropped(checkpoint: Checkpoint) -> None:
+    checkpoint.take_turn("p", 1e9 + 86_400.0, 1.0)
+    assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9, abs=1e-3)
+    assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 1.0, abs=1e-3)
+    checkpoint.move_turns("p", 3000.0)  # as long a queue as calls under way can make
+    assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 3002.0, abs=1e-3)
+
+
 def test_requests_a_minute_are_spaced_evenly(checkpoint: Checkpoint, clock: Any) -> None:
     starts = paced(checkpoint, clock, Rates(requests_per_minute=120), 10)
     assert starts == pytest.approx([i * 0.5 for i in range(10)])

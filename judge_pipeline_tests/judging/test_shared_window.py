@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint_tables import PROVIDER_WINDOWS, WINDOW_SHARES
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.pace import provider_of
@@ -332,3 +334,21 @@ def test_a_provider_s_own_maximum_holds_for_all_its_judges(
     rates = {provider_of(settings): Rates(max_in_flight=2)}
     judge_requests("j", settings, make_requests(20), checkpoint=checkpoint, context=replace(context, providers=rates))
     assert provider.most_at_once == 2
+
+
+def test_what_was_written_before_a_clock_was_set_back_holds_nobody_up(checkpoint: Checkpoint) -> None:
+    with checkpoint.writing() as connection:
+        ahead = {"provider": "p", "calls": 1.0}
+        day = time.time() + 86_400.0
+        connection.execute(
+            sa.insert(PROVIDER_WINDOWS).values(**ahead, narrowed_at=day, closed_until=day, renewed_at=day)
+        )
+        share = {"provider": "p", "process": "killed", "calls": 6, "wanted": 6, "maximum": 6, "expires_at": day}
+        connection.execute(sa.insert(WINDOW_SHARES).values(**share))
+
+    async def one_call() -> None:
+        async with asyncio.timeout(5), window_of(checkpoint.url, "p", 6) as window:
+            await window.acquire()
+            window.release()
+
+    asyncio.run(one_call())

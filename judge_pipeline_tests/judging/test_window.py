@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from judge_pipeline.judging.window import (
     FORGOTTEN_AFTER_SECONDS,
+    LONGEST_CLOSED_SECONDS,
     SECONDS_A_TURN,
     News,
     Share,
@@ -56,6 +57,17 @@ def test_what_it_learnt_is_forgotten_when_nobody_asks_but_a_closing_time_is_not(
     later = window_after(narrow, NEWS, 16, 100.0 + FORGOTTEN_AFTER_SECONDS + 1)
     assert (later.calls, later.closed_until) == (None, 900.0)
     assert window_after(narrow, NEWS, 16, 100.0 + FORGOTTEN_AFTER_SECONDS - 1).calls == 2.0
+
+
+def test_times_from_before_a_clock_was_set_back_hold_nobody_up() -> None:
+    day = 86_400.0
+    ahead = Window(1.0, 100.0 + day, 100.0 + day, 100.0 + day)
+    window = window_after(ahead, NEWS, 16, 100.0)
+    assert (window.calls, window.closed_until, window.renewed_at) == (None, 0.0, 100.0)
+    assert window_after(ahead, News(4, 16, 16, limited=99.5), 16, 100.0).calls is None  # of no use: which came first?
+    assert window_after(window, News(4, 16, 16, limited=100.5), 16, 101.0).calls == 8.0
+    longest = Window(None, 0.0, 100.0 + LONGEST_CLOSED_SECONDS, 100.0)
+    assert window_after(longest, NEWS, 16, 100.0).closed_until == longest.closed_until
 
 
 def test_a_closing_time_is_only_put_off() -> None:
