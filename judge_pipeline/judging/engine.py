@@ -29,14 +29,14 @@ from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.judging_context import FAILURE_COLUMNS, JudgingContext, JudgingResult
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.money import Budget, ContestSpending
-from judge_pipeline.judging.outputs import outputs_table, total
+from judge_pipeline.judging.outputs import outputs_and_total
 from judge_pipeline.judging.pace import Pace, provider_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.shared_window import SharedWindow, window_of
-from judge_pipeline.judging.stored_rows import read_calls, read_judgments
+from judge_pipeline.judging.stored_rows import read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, Batch, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
@@ -155,11 +155,10 @@ def _asked(
     notes += _unanswered_repeats(prepared, failed)
     now = [hash_ for hash_ in to_ask if hash_ not in failed]
     judgments += read_judgments(checkpoint, judge, now).at(np.array([prepared.slots[h] for h in now], dtype="int64"))
-    calls = read_calls(checkpoint, judge, prepared.all_hashes)
-    spent = total(calls)
+    outputs, spent = outputs_and_total(checkpoint, judge, prepared, judgments)
     return JudgingResult(
         judge,
-        outputs_table(prepared, judgments, calls),
+        outputs,
         _failures([(a, failed[h]) for a, h in prepared.hash_of.items() if h in failed] if failed else []),
         n_in_scope=len(scope),
         n_from_checkpoint=planned.n_stored,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import fsum
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.judging.answer import Judgment
+from judge_pipeline.judging.checkpoint import Checkpoint
 from judge_pipeline.judging.checkpoint_rows import Spent
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Prepared
-from judge_pipeline.judging.stored_rows import Calls, Judgments
+from judge_pipeline.judging.stored_rows import Calls, Judgments, read_calls
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 if TYPE_CHECKING:
@@ -23,7 +25,21 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.DataFrame:
+def outputs_and_total(
+    checkpoint: Checkpoint, judge: str, prepared: Prepared, judgments: Judgments
+) -> tuple[pd.DataFrame, Spent]:
+    """Table JUDGE_OUTPUTS of the stored answers (see :func:`outputs_table`), and what all calls for them took.
+
+    Raises:
+        JudgingError: a stored answer is damaged, or the checkpoint cannot be read.
+    """
+    with ThreadPoolExecutor(1) as pool:  # answers are parsed, without the interpreter's lock, while calls are read
+        answers = pool.submit(parsed_answers, judgments, prepared)
+        calls = read_calls(checkpoint, judge, prepared.all_hashes)
+    return outputs_table(prepared, judgments, answers.result(), calls), total(calls)
+
+
+def outputs_table(prepared: Prepared, judgments: Judgments, answers: pa.Table, calls: Calls) -> pd.DataFrame:
     """Table JUDGE_OUTPUTS: a row for each attempt whose first repeat is answered, in the order of the requests.
 
     Tries and latency are those of the judgment, tokens and money those of all repeats. Where attempts share a request,
@@ -32,10 +48,8 @@ def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.
     Args:
         prepared: the judge's requests.
         judgments: stored answers to them.
+        answers: the same, parsed.
         calls: all calls for them.
-
-    Raises:
-        JudgingError: a stored answer is damaged.
     """
     place_of = np.full(len(prepared.hashes) * len(prepared.attempt_ids), -1)
     place_of[judgments.slots] = np.arange(len(judgments.slots))
@@ -46,9 +60,9 @@ def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.
     places = place_of[slot_of[attempts]]
     is_first = slot_of[attempts] == attempts
     n_tries, took = _taken(prepared, calls)
-    answers = parsed_answers(judgments, prepared).take(places)
+    fields = answers.take(places)
     columns = {
-        **{name: _as_pandas(answers.column(name)) for name in answers.column_names},
+        **{name: _as_pandas(fields.column(name)) for name in fields.column_names},
         "attempt_id": _taken_from(prepared.attempt_ids, attempts),
         "judge": prepared.judge,
         "request_hash": _taken_from(prepared.hashes[0], attempts),
@@ -56,7 +70,9 @@ def outputs_table(prepared: Prepared, judgments: Judgments, calls: Calls) -> pd.
         "repair": _taken_from(judgments.repairs, places),
         "n_tries": np.where(is_first, n_tries[attempts], 0),
         "latency_ms": np.where(is_first, judgments.latency_ms[places], np.nan),
-        **{name: np.where(is_first, values[attempts], np.nan) for name, values in took.items()},
+        "tokens_in": _whole(np.where(is_first, took["tokens_in"][attempts], np.nan)),
+        "tokens_out": _whole(np.where(is_first, took["tokens_out"][attempts], np.nan)),
+        "cost_usd": np.where(is_first, took["cost_usd"][attempts], np.nan),
         "error": None,
     }
     return JUDGE_OUTPUTS.conform(pd.DataFrame(columns, columns=JUDGE_OUTPUTS.column_names, copy=False))
@@ -75,7 +91,7 @@ def total(calls: Calls) -> Spent:
 
 
 def parsed_answers(judgments: Judgments, prepared: Prepared) -> pa.Table:
-    """The fields of stored answers as columns, in the order of the judgments, of which there is at least one.
+    """The fields of stored answers as columns, in the order of the judgments.
 
     Raises:
         JudgingError: one of them is no answer.
@@ -85,6 +101,8 @@ def parsed_answers(judgments: Judgments, prepared: Prepared) -> pa.Table:
 
     kinds = JUDGE_OUTPUTS.arrow_schema()
     schema = pa.schema([(name, kinds.field(name).type) for name in Judgment.model_fields])
+    if not judgments.answers:
+        return schema.empty_table()
     options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
     try:
         table = arrow_json.read_json(io.BytesIO("\n".join(judgments.answers).encode()), parse_options=options)
@@ -114,6 +132,12 @@ def _as_pandas(column: pa.ChunkedArray) -> Any:
     import pyarrow as pa
 
     return column.to_pandas(types_mapper={pa.int64(): pd.Int64Dtype()}.get)
+
+
+def _whole(values: NDArray[np.float64]) -> Any:
+    """Whole numbers, missing where the value is NaN."""
+    missing = np.isnan(values)
+    return pd.arrays.IntegerArray(np.where(missing, 0, values).astype("int64"), missing)
 
 
 def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:

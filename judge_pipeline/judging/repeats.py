@@ -43,10 +43,9 @@ def repeat_spread(
     stored = read_judgments(checkpoint, judge, prepared.all_hashes)
     places = prepared.first_slots
     by_slot = {name: np.full(prepared.n_slots, np.nan) for name in ("p_ac", "s_algo", "s_robust")}
-    if len(stored.slots):
-        answers = parsed_answers(stored, prepared)
-        for name, values in by_slot.items():
-            values[stored.slots] = answers.column(name).to_numpy()
+    answers = parsed_answers(stored, prepared)
+    for name, values in by_slot.items():
+        values[stored.slots] = answers.column(name).to_numpy()
     spreads = spread(*(values[places] for values in by_slot.values()))
     columns = {"attempt_id": prepared.attempt_ids, "judge": judge, "p_ac_first": by_slot["p_ac"][places[0]]}
     return JUDGE_REPEATS.conform(pd.DataFrame(columns | spreads, columns=JUDGE_REPEATS.column_names))

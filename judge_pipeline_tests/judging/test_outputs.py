@@ -21,7 +21,7 @@ from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Store
 from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.outputs import outputs_table, total
+from judge_pipeline.judging.outputs import outputs_and_total, total
 from judge_pipeline.judging.plan import plan
 from judge_pipeline.judging.prepared import Prepared, prepare
 from judge_pipeline.judging.repeats import repeat_spread
@@ -119,12 +119,11 @@ def test_by_columns_as_by_rows(way: str, repeats: int, stored: list[Any], are_eq
     other = sha256("another prompt's")
     records.append(Record(StoredRequest(other, "t", "0" * 64, "{}"), call("j", other, "x", tokens_in=10**6)))
     checkpoint.record(records)
-    judgments, calls = (read(checkpoint, "j", prepared.all_hashes) for read in (read_judgments, read_calls))
-    table = outputs_table(prepared, judgments, calls)
+    judgments = read_judgments(checkpoint, "j", prepared.all_hashes)
+    table, taken = outputs_and_total(checkpoint, "j", prepared, judgments)
     expected = JUDGE_OUTPUTS.conform(by_rows(prepared, checkpoint, "j"))
     pd.testing.assert_frame_equal(table, expected, check_exact=True)
     spent = checkpoint.spent("j", prepared.slots).values()
-    taken = total(calls)
     assert taken.n_calls == sum(each.n_calls for each in spent)
     for column in ("tokens_in", "tokens_out", "cost_usd"):
         known = [getattr(each, column) for each in spent if getattr(each, column) is not None]
@@ -194,11 +193,7 @@ def test_a_damaged_answer_is_named_with_the_remedy(checkpoint: Checkpoint, damag
             sa.update(JUDGMENTS).where(JUDGMENTS.c.request_hash == prepared.hashes[0][2]).values(answer=damage)
         )
     with pytest.raises(JudgingError, match=f"damaged: the answer to request {prepared.hashes[0][2]} .*backup"):
-        outputs_table(
-            prepared,
-            read_judgments(checkpoint, "j", prepared.all_hashes),
-            read_calls(checkpoint, "j", prepared.all_hashes),
-        )
+        outputs_and_total(checkpoint, "j", prepared, read_judgments(checkpoint, "j", prepared.all_hashes))
 
 
 @pytest.mark.parametrize("store_kind", ["sqlite"])
@@ -212,9 +207,7 @@ def test_numbers_come_back_to_the_last_bit(checkpoint: Checkpoint) -> None:
         )
         for hash_, value in zip(prepared.hashes[0], values, strict=True)
     ])  # fmt: skip
-    table = outputs_table(
-        prepared, read_judgments(checkpoint, "j", prepared.all_hashes), read_calls(checkpoint, "j", prepared.all_hashes)
-    )
+    table, _ = outputs_and_total(checkpoint, "j", prepared, read_judgments(checkpoint, "j", prepared.all_hashes))
     for column in ("p_ac", "cost_usd", "latency_ms"):
         assert table[column].tolist() == values
     assert set(table["rationale"]) == {"\u2028\\ud800"}
