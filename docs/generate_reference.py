@@ -18,7 +18,7 @@ from pydantic import BaseModel
 import judge_pipeline
 from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
-from judge_pipeline.settings.contest import CanarySettings, RevisionSettings
+from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, RevisionSettings
 from judge_pipeline.settings.injections import Injection, InjectionsFile
 from judge_pipeline.settings.redaction import RedactionSettings
 
@@ -67,6 +67,7 @@ def configuration_page() -> str:
     )
     parts.append(f"\n### split\n\n{_doc(settings.SplitRatios)}\n\n{_settings_table(settings.SplitRatios)}")
     parts.append(f"\n### redaction\n\n{_doc(RedactionSettings)}\n\n{_settings_table(RedactionSettings)}")
+    parts.append(f"\n### anchor\n\n{_doc(AnchorSettings)}\n\n{_settings_table(AnchorSettings)}")
     parts.append(f"\n### canary\n\n{_doc(CanarySettings)}\n\n{_settings_table(CanarySettings)}")
     parts.append(f"\n### revision\n\n{_doc(RevisionSettings)}\n\n{_settings_table(RevisionSettings)}")
     parts.append(

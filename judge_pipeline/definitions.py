@@ -11,8 +11,9 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import canaries, comparison, contest, dynamics, judges, reports, requests, reratings
+from judge_pipeline.assets import anchors, canaries, comparison, contest, dynamics, judges, reports, requests, reratings
 from judge_pipeline.judging.money import RunSpending
+from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
@@ -20,7 +21,7 @@ from judge_pipeline.orchestration.resources import Progress, SilentProgress, Wor
 from judge_pipeline.settings import Workspace
 
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
-CANARY, COMPARE_CONTESTS = "canary", "compare_contests"
+CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
 
 def build_definitions(workspace: Workspace | None = None, progress: Progress | None = None) -> dg.Definitions:
@@ -39,6 +40,7 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
     return dg.Definitions(
         assets=_assets(workspace, names),
         jobs=_jobs(),
+        schedules=[anchor_schedule(workspace, ANCHOR)],
         sensors=[batch_sensor(workspace, JUDGE_CONTEST)],
         resources={
             "workspace": WorkspaceResource.of(workspace),
@@ -55,7 +57,10 @@ def build_definitions(workspace: Workspace | None = None, progress: Progress | N
 
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     judged = judges.assets(judge_names, configuration_sha256(workspace))
-    asked = canaries.assets(judge_names, configuration_sha256(workspace))
+    asked = [
+        *canaries.assets(judge_names, configuration_sha256(workspace)),
+        *anchors.assets(judge_names, configuration_sha256(workspace)),
+    ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
     return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after]
 
@@ -85,6 +90,11 @@ def _jobs() -> list[Any]:
             CANARY,
             dg.AssetSelection.assets("judge_canaries"),
             description="How far planted texts move one judge: asks it, and costs money. In no other job.",
+        ),
+        dg.define_asset_job(
+            ANCHOR,
+            dg.AssetSelection.assets("anchor_runs"),
+            description="The anchor set of one contest, asked of one judge again: costs money. In no other job.",
         ),
         dg.define_asset_job(
             REPORT_CONTEST,

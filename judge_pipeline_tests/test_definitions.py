@@ -13,6 +13,8 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ALL_TABLES, BROUGHT
 
 GRAPH = {
+    "anchor_figures": {"anchor_runs", "attempts", "judge_coverage"},
+    "anchor_runs": {"attempts", "judge_requests", "splits"},
     "acceptance_rates": {"judge_coverage", "predictions"},
     "attempts": {"submission_artifacts"},
     "churn_effects": {"judge_coverage", "revisions"},
@@ -131,10 +133,11 @@ def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]
     outputs = nodes["judge_outputs"].partitions_def
     assert [d.name for d in outputs.partitions_defs] == ["contest", "judge"]
     assert nodes["judge_repeats"].partitions_def == nodes["judge_canaries"].partitions_def == outputs
+    assert nodes["anchor_runs"].partitions_def == outputs
     single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
     over_all = {name for name, node in nodes.items() if node.partitions_def is None}
     assert over_all == {"leaderboard", "judge_versions", "start_page"}
-    assert single == set(nodes) - over_all - {"judge_canaries", "judge_outputs", "judge_repeats"}
+    assert single == set(nodes) - over_all - {"anchor_runs", "judge_canaries", "judge_outputs", "judge_repeats"}
 
 
 def test_what_costs_money_besides_judging_is_in_no_job_but_its_own(definitions: dg.Definitions) -> None:

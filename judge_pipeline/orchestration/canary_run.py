@@ -68,7 +68,7 @@ def plan_canaries(workspace: Workspace, contest: str, judge: str, n_attempts: in
     from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.judging.plan import plan
 
-    settings = _asked_directly(workspace.judges().get(judge))
+    settings = asked_directly(workspace.judges().get(judge))
     if isinstance(settings, RecordedJudge):
         raise JudgingError(CANNOT_BE_ASKED)
     requests = store_of(workspace).read(JUDGE_REQUESTS, contest)
@@ -106,13 +106,13 @@ def ask_canaries(
 
     resource = context.resources.workspace
     workspace, of_contest = resource.workspace(), resource.contest(contest)
-    settings = _asked_directly(workspace.judges().get(judge))
+    settings = asked_directly(workspace.judges().get(judge))
     if isinstance(settings, RecordedJudge):
         return Made(JUDGE_CANARIES.empty(), {"notes": CANNOT_BE_ASKED})
     n = _attempts(context.run.tags) or of_contest.canary.attempts
     ids = sample(requests, settings.scope, n, of_contest.seed)
     texts = texts_of(read_injections(workspace.config_dir))
-    judging = _judging_context(context, contest, training)
+    judging = judging_context_of(context, contest, training)
 
     def say_so() -> None:
         context.log.info(f"another run is asking {judge} for {contest}; waiting")
@@ -195,7 +195,7 @@ def _stopped(result: JudgingResult) -> tuple[str, str] | None:
     return next((found for found in _failures(result).values() if found[0] in STOPPING), None)
 
 
-def _asked_directly(settings: Settings) -> Settings:
+def asked_directly(settings: Settings) -> Settings:
     """The settings without repeats and batches: each text is asked once per attempt, now."""
     return settings.model_copy(update={"repeats": 1, "batch": None}) if isinstance(settings, LitellmJudge) else settings
 
@@ -214,7 +214,8 @@ def _attempts(tags: Mapping[str, str]) -> int | None:
     return None if value is None else int(value)
 
 
-def _judging_context(context: dg.AssetExecutionContext, contest: str, training: pd.DataFrame) -> JudgingContext:
+def judging_context_of(context: dg.AssetExecutionContext, contest: str, training: pd.DataFrame) -> JudgingContext:
+    """What asking in this step needs: keys, prompts, the contest's seed, ceilings, what the run has spent."""
     from judge_pipeline.judging.engine import JudgingContext
 
     resource = context.resources.workspace

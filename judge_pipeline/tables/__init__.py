@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from judge_pipeline.tables import canaries, contest, dynamics, evaluation, judging, leaderboard, reratings
+from judge_pipeline.tables import anchors, canaries, contest, dynamics, evaluation, judging, leaderboard, reratings
+from judge_pipeline.tables.anchors import ANCHOR_FIGURES, ANCHOR_RUNS
 from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
 from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
 from judge_pipeline.tables.contest import (
@@ -52,6 +53,7 @@ ALL_TABLES = (
     *contest.TABLES,
     *judging.TABLES,
     *canaries.TABLES,
+    *anchors.TABLES,
     *evaluation.TABLES,
     *dynamics.TABLES,
     *leaderboard.TABLES,
@@ -65,6 +67,8 @@ BROUGHT = (SPLITS_LEDGER, RERATING_KEYS, RERATINGS)
 __all__ = [
     "ACCEPTANCE_RATES",
     "ALL_TABLES",
+    "ANCHOR_FIGURES",
+    "ANCHOR_RUNS",
     "ATTEMPTS",
     "BROUGHT",
     "CONTEST_OVERVIEW",

@@ -1,0 +1,80 @@
+"""Group anchors: the same attempts asked again by schedule, and whether a judge's figures drift. Asking costs money."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
+from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.tables import (
+    ANCHOR_FIGURES,
+    ANCHOR_RUNS,
+    ATTEMPTS,
+    JUDGE_COVERAGE,
+    JUDGE_REQUESTS,
+    SPLIT_ASSIGNMENTS,
+)
+
+GROUP = "anchors"
+
+
+def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.AssetsDefinition:
+    """The asset ``anchor_runs`` over contest x judge."""
+
+    @table_asset(
+        ANCHOR_RUNS,
+        group=GROUP,
+        inputs=(JUDGE_REQUESTS, ATTEMPTS, SPLIT_ASSIGNMENTS),
+        partitions_def=contest_by_judge(judges),
+        rooms=("judging", "cocreation/anchor_figures.py", "cocreation/run_comparison.py", "statistics"),
+        kinds=("litellm", "parquet"),
+        further_code_version=configuration_sha256[:16],
+        resources=("spending",),
+        checks=(
+            Check("all_answered", "Every attempt of the anchor set has an answer in this period", warns=True),
+            Check("no_drift", "The judge's figures have not changed since its first period beyond chance"),
+        ),
+    )
+    def anchor_runs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
+        """Asks the judge about the anchor set anew in each period, and keeps the earlier ones. Costs money."""
+        from judge_pipeline.orchestration.anchor_run import ask_anchor
+
+        training = attempts.merge(
+            splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
+        )
+        return ask_anchor(context, contest_of(context), judge_of(context), judge_requests, training)
+
+    return anchor_runs
+
+
+@table_asset(
+    ANCHOR_FIGURES,
+    group=GROUP,
+    inputs=(ATTEMPTS, JUDGE_COVERAGE),
+    deps=[dg.AssetDep("anchor_runs", partition_mapping=any_judge_of_the_contest())],
+    rooms=("cocreation/anchor_figures.py", "cocreation/run_comparison.py", "cocreation/judge_figures.py", "statistics"),
+    kinds=("numpy", "parquet"),
+    checks=(Check("no_drift", "No judge's figures have changed since its first period beyond chance"),),
+)
+def anchor_figures(context: dg.AssetExecutionContext, attempts: Any, judge_coverage: Any) -> Made:
+    """Each period's figures and their paired change since the first; empty where no anchor set was asked."""
+    import pandas as pd
+
+    from judge_pipeline.cocreation.anchor_figures import anchor_figures as build
+    from judge_pipeline.cocreation.anchor_figures import drifted
+    from judge_pipeline.orchestration.anchor_run import stored_anchor_runs
+
+    contest = contest_of(context)
+    settings = context.resources.workspace.contest(contest)
+    parts = [part for part in stored_anchor_runs(context.resources.workspace.workspace(), contest) if len(part)]
+    runs = pd.concat(parts, ignore_index=True) if parts else ANCHOR_RUNS.empty()
+    rows = build(runs, attempts, seed=settings.seed, n_resamples=settings.resamples)
+    return Made(rows, {"periods": int(runs["period"].nunique())}, {"no_drift": drifted(rows)})
+
+
+def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:
+    """The group's assets for the judges that judges.yaml lists."""
+    return [anchor_runs_asset(judges, configuration_sha256), anchor_figures]

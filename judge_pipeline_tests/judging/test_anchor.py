@@ -1,0 +1,130 @@
+"""The anchor set as its schedule has it asked: anew in each period, at its own cost, and a check that sees drift."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pandas as pd
+import pytest
+
+from judge_pipeline.definitions import ANCHOR, REPORT_CONTEST, build_definitions
+from judge_pipeline.orchestration.anchor_run import PERIOD_TAG
+from judge_pipeline.orchestration.forgetting import forget
+from judge_pipeline.orchestration.instance import open_instance
+from judge_pipeline.orchestration.runs import JobOutcome, run_job
+from judge_pipeline.tables import ANCHOR_FIGURES, ANCHOR_RUNS, ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS
+from judge_pipeline_tests.judging.loopback_workspace import LoopbackWorkspace
+
+
+@pytest.fixture
+def loopback(
+    tmp_path: Path, provider: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> LoopbackWorkspace:
+    return LoopbackWorkspace(tmp_path, provider.url, capsys, monkeypatch, 12, 4)
+
+
+def ask(loopback: LoopbackWorkspace, period: str, judge: str = "loopback") -> JobOutcome:
+    with open_instance(loopback.workspace) as instance:
+        definitions = build_definitions(loopback.workspace)
+        return run_job(definitions, instance, ANCHOR, "mini", judge, {PERIOD_TAG: period})
+
+
+def knowing(faults: Any, requests: pd.DataFrame, labels: pd.Series, truth: float) -> Any:
+    """Says with probability ``truth`` what the contest site said; below 0.5 it says the contrary."""
+    texts = [
+        (row.source_code.strip(), row.prompt_text.strip(), labels[row.attempt_id]) for row in requests.itertuples()
+    ]
+
+    def behave(request: Any, _: int) -> Any:
+        y = next(y for source, prompt, y in texts if source in request.text and prompt in request.text)
+        return faults.valid(p_ac=truth if y == 1 else 1 - truth)
+
+    return behave
+
+
+@pytest.mark.slow
+def test_each_period_is_asked_anew_and_drift_fails_the_check(
+    loopback: LoopbackWorkspace, provider: Any, faults: Any
+) -> None:
+    settings = loopback.contest.folder / "contest.yaml"
+    settings.write_text("split: {val: 0.4, test: 0.4}\nresamples: 2000\n", encoding="utf-8")
+    assert loopback.run()[0] == 0
+    attempts, requests = loopback.table(ATTEMPTS), loopback.table(JUDGE_REQUESTS)
+    labels = attempts.set_index("attempt_id")["y"]
+    provider.behave = knowing(faults, requests, labels, 0.8)
+    refused = ask(loopback, "2026-01")
+    assert "has no anchor set; write 'anchor: {attempts: 50}'" in (refused.error or "")
+    settings.write_text(settings.read_text(encoding="utf-8") + "anchor: {attempts: 40}\n", encoding="utf-8")
+    outputs = loopback.table(JUDGE_OUTPUTS, "loopback")
+
+    before = len(provider.requests)
+    first = ask(loopback, "2026-01")
+    assert first.error is None and first.failed_checks == ()
+    runs = loopback.table(ANCHOR_RUNS, "loopback")
+    n = len(runs)
+    distinct = runs["request_hash"].nunique()
+    assert 2 < n <= 40 and runs["p_ac"].notna().all()
+    assert len(provider.requests) - before == distinct  # a run had asked the same, and its answers were not taken
+    assert ask(loopback, "2026-01").error is None
+    assert len(provider.requests) - before == distinct  # what a period has answered is not asked again in it
+    same = ask(loopback, "2026-02")
+    assert same.error is None and same.failed_checks == ()
+    assert len(provider.requests) - before == 2 * distinct
+
+    provider.behave = knowing(faults, requests, labels, 0.3)
+    drift = ask(loopback, "2026-03")
+    assert drift.error is None
+    assert len(drift.failed_checks) == 1
+    assert drift.failed_checks[0].startswith("anchor_runs: no_drift: loopback has drifted by 2026-03: ")
+    runs = loopback.table(ANCHOR_RUNS, "loopback")
+    assert runs.groupby("period")["attempt_id"].nunique().to_dict() == {"2026-01": n, "2026-02": n, "2026-03": n}
+    assert loopback.table(JUDGE_OUTPUTS, "loopback").equals(outputs)
+
+    with open_instance(loopback.workspace) as instance:
+        report = run_job(build_definitions(loopback.workspace), instance, REPORT_CONTEST, "mini")
+    assert report.error is None
+    assert any(line.startswith("anchor_figures: no_drift: loopback") for line in report.failed_checks)
+    figures = loopback.table(ANCHOR_FIGURES).set_index(["period", "metric", "quantity"])
+    assert figures.loc[("2026-02", "brier", "change"), "value"] == 0
+    assert figures.loc[("2026-03", "brier", "change"), "ci95_low"] > 0
+
+    who = attempts.loc[attempts["attempt_id"] == runs["attempt_id"].iloc[0], "participant"].item()
+    forget(loopback.workspace, "mini", who, "2026-11-30")
+    theirs = set(attempts.loc[attempts["participant"] == who, "attempt_id"])
+    assert not theirs & set(loopback.table(ANCHOR_RUNS, "loopback")["attempt_id"])
+
+
+@pytest.mark.slow
+def test_a_judge_that_cannot_drift_and_a_wrong_period(loopback: LoopbackWorkspace, provider: Any, faults: Any) -> None:
+    provider.behave = lambda request, _: faults.valid(p_ac=0.5)
+    assert loopback.run()[0] == 0
+    (loopback.contest.folder / "contest.yaml").write_text("anchor: {attempts: 4}\n", encoding="utf-8")
+    assert ask(loopback, "2026-01", "text").error is None
+    assert len(loopback.table(ANCHOR_RUNS, "text")) == 0
+    assert "is no name of a period" in (ask(loopback, "../x").error or "")
+
+
+def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback: LoopbackWorkspace) -> None:
+    definitions = build_definitions(loopback.workspace)
+    schedule = definitions.resolve_schedule_def("ask_anchor_sets")
+    assert schedule.default_status is dg.DefaultScheduleStatus.STOPPED
+    tick = datetime(2026, 11, 30, 3, tzinfo=UTC)
+    with open_instance(loopback.workspace) as instance:
+        instance.add_dynamic_partitions("contest", ["mini"])
+        repository = definitions.get_repository_def()
+
+        def context() -> dg.ScheduleEvaluationContext:
+            return dg.build_schedule_context(
+                instance=instance, scheduled_execution_time=tick, repository_def=repository
+            )
+
+        skipped = schedule.evaluate_tick(context())
+        assert not skipped.run_requests
+        assert "no contest that was read has the setting anchor" in str(skipped.skip_message)
+        (loopback.contest.folder / "contest.yaml").write_text("anchor: {attempts: 4}\n", encoding="utf-8")
+        asked = schedule.evaluate_tick(context()).run_requests
+    assert [str(request.partition_key) for request in asked] == ["mini|loopback"]
+    assert asked[0].tags[PERIOD_TAG] == "2026-11-30"
