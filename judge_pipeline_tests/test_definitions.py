@@ -83,6 +83,8 @@ GRAPH = {
     "revisions": {"attempts", "prompt_logs", "struggle_curves", "trajectories"},
     "splits": {"attempts"},
     "struggle_curves": {"attempts", "judge_coverage", "predictions"},
+    "struggle_groups": {"judge_coverage", "struggle_turns", "trajectories"},
+    "struggle_turns": {"attempts", "judge_coverage", "predictions", "trajectories"},
     "submission_artifacts": {"contest_folder"},
     "success_at_turn": {"trajectories"},
     "success_curves": {"trajectory_times"},
@@ -91,6 +93,7 @@ GRAPH = {
     "survival_groups": {"trajectory_times"},
     "survival_tests": {"trajectory_times"},
     "trajectories": {"attempts", "splits"},
+    "trajectory_patterns": {"attempts", "struggle_curves", "trajectories"},
     "trajectory_times": {"attempts", "prompt_logs", "trajectories"},
     "verdict_word_counts": {"attempts", "participant_contexts", "splits"},
 }

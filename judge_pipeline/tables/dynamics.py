@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judge_pipeline.table_schema import Column, Table
-from judge_pipeline.tables import revision, time_to_success
+from judge_pipeline.tables import revision, struggle, time_to_success
 from judge_pipeline.tables.columns import ATTEMPT, PARTICIPANT, PROBLEM, SPLIT, TURN, Y, estimate_columns
 
 TRAJECTORIES = Table(
@@ -119,5 +119,6 @@ TABLES = (
     PROMPT_CODE_SUMMARY,
     *revision.TABLES,
     *time_to_success.TABLES,
+    *struggle.TABLES,
 )
-"""The tables of this module, and those of ``revision`` and ``time_to_success``."""
+"""The tables of this module, and those of ``revision``, ``time_to_success`` and ``struggle``."""
