@@ -54,7 +54,7 @@ def test_each_period_is_asked_anew_and_drift_fails_the_check(
     assert loopback.run()[0] == 0
     attempts, requests = loopback.table(ATTEMPTS), loopback.table(JUDGE_REQUESTS)
     labels = attempts.set_index("attempt_id")["y"]
-    provider.behave = knowing(faults, requests, labels, 0.8)
+    provider.behave = knowing(faults, requests, labels, 0.9)
     refused = ask(loopback, "2026-01")
     assert "has no anchor set; write 'anchor: {attempts: 50}'" in (refused.error or "")
     settings.write_text(settings.read_text(encoding="utf-8") + "anchor: {attempts: 40}\n", encoding="utf-8")
@@ -74,7 +74,7 @@ def test_each_period_is_asked_anew_and_drift_fails_the_check(
     assert same.error is None and same.failed_checks == ()
     assert len(provider.requests) - before == 2 * distinct
 
-    provider.behave = knowing(faults, requests, labels, 0.3)
+    provider.behave = knowing(faults, requests, labels, 0.1)
     drift = ask(loopback, "2026-03")
     assert drift.error is None
     assert len(drift.failed_checks) == 1
