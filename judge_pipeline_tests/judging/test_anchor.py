@@ -34,9 +34,10 @@ def ask(loopback: LoopbackWorkspace, period: str, judge: str = "loopback") -> Jo
 
 def knowing(faults: Any, requests: pd.DataFrame, labels: pd.Series, truth: float) -> Any:
     """Says with probability ``truth`` what the contest site said; below 0.5 it says the contrary."""
-    texts = [
-        (row.source_code.strip(), row.prompt_text.strip(), labels[row.attempt_id]) for row in requests.itertuples()
-    ]
+    shown = requests[["source_code", "prompt_text", "attempt_id"]].to_numpy()
+    # One person's prompts begin as another's do, so the longest that fits is the one.
+    texts = [(source.strip(), prompt.strip(), labels[attempt]) for source, prompt, attempt in shown]
+    texts.sort(key=lambda each: -len(each[1]))
 
     def behave(request: Any, _: int) -> Any:
         y = next(y for source, prompt, y in texts if source in request.text and prompt in request.text)
