@@ -51,6 +51,7 @@ GRAPH = {
         "verdict_word_counts",
     },
     "convergence": {"attempts", "trajectories"},
+    "hazards": {"attempts", "trajectories"},
     "ingest_quarantine": {"contest_folder"},
     "judge_agreement": {"judge_coverage", "predictions"},
     "judge_calibration": {"judge_calibration_maps", "judge_coverage", "predictions"},

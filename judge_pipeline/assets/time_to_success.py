@@ -9,6 +9,7 @@ import dagster as dg
 from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.table_asset import Made, table_asset
 from judge_pipeline.tables import ATTEMPTS, PROMPT_LOGS, TRAJECTORIES
+from judge_pipeline.tables.hazards import HAZARDS
 from judge_pipeline.tables.time_to_success import (
     SUCCESS_CURVES,
     SURVIVAL_CURVES,
@@ -91,4 +92,17 @@ def survival_tests(context: dg.AssetExecutionContext, trajectory_times: Any) -> 
     return Made(build(trajectory_times, max_levels=settings.dynamics.max_levels))
 
 
-ASSETS = [trajectory_times, success_curves, survival_curves, survival_groups, survival_tests]
+@table_asset(
+    HAZARDS,
+    group=GROUP,
+    inputs=(ATTEMPTS, TRAJECTORIES),
+    rooms=("cocreation/hazards.py", "cocreation/turn_orders.py", "cocreation/trajectories.py", "statistics"),
+)
+def hazards(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any) -> Made:
+    """Turns and problems in one model; intervals take participants as independent."""
+    from judge_pipeline.cocreation.hazards import hazards as build
+
+    return Made(build(attempts, trajectories))
+
+
+ASSETS = [trajectory_times, success_curves, survival_curves, survival_groups, survival_tests, hazards]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judge_pipeline.table_schema import Column, Table
-from judge_pipeline.tables import revision, struggle, time_to_success
+from judge_pipeline.tables import hazards, revision, struggle, time_to_success
 from judge_pipeline.tables.columns import ATTEMPT, PARTICIPANT, PROBLEM, SPLIT, TURN, Y, estimate_columns
 
 TRAJECTORIES = Table(
@@ -120,5 +120,6 @@ TABLES = (
     *revision.TABLES,
     *time_to_success.TABLES,
     *struggle.TABLES,
+    *hazards.TABLES,
 )
-"""The tables of this module, and those of ``revision``, ``time_to_success`` and ``struggle``."""
+"""The tables of this module, and those of ``revision``, ``time_to_success``, ``struggle`` and ``hazards``."""
