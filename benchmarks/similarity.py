@@ -2,8 +2,9 @@
 
 The programs are those of made trajectories (``made_programs.py``), so that most are the later one of a pair and the
 earlier one of the next, as with people's attempts. Both sides are timed by processor time on one thread: ours on all
-pairs, ``codebleu.calc_codebleu`` with the weights (1/3, 1/3, 1/3, 0) on every n-th of them by length, scaled. The scores
-of these must agree within 1e-9, or the run fails. What several processes make of the same pairs is stated, too.
+pairs, ``codebleu.calc_codebleu`` with the weights (1/3, 1/3, 1/3, 0) on pairs spread evenly over all lengths, scaled.
+The scores of these must agree within 1e-9, or the run fails. What several processes make of the same pairs is stated,
+too.
 
     python benchmarks/similarity.py [--pairs 2000] [--peer-pairs 200]
 """

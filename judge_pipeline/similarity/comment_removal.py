@@ -8,12 +8,16 @@ does Ruby.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import lru_cache
 
 from judge_pipeline.similarity.python_comments import python_without_comments
 
-_COMMENT_OR_STRING = re.compile(
-    r"""//[^\n]*|/\*[\s\S]*?\*/|(?P<kept>'(?:\\[\s\S]|[^\\'])*'|"(?:\\[\s\S]|[^\\"])*")""",
-)
+_CLOSED = {
+    "/*": r"/\*[\s\S]*?\*/",
+    "'": r"'(?:\\[\s\S]|[^\\'])*'",
+    '"': r'"(?:\\[\s\S]|[^\\"])*"',
+}
 
 
 def without_comments(source: str, grammar: str) -> str:
@@ -26,11 +30,38 @@ def without_comments(source: str, grammar: str) -> str:
     if grammar == "ruby":
         return source
     if grammar != "python":
-        return _without_empty_lines(_COMMENT_OR_STRING.sub(lambda match: match["kept"] or " ", source))
+        return _without_empty_lines("".join(_without_slashed_comments(source)))
     try:
         return _without_empty_lines(python_without_comments(source))
     except Exception:  # noqa: BLE001 - tokenize raises several kinds; whichever it is, the package goes on with the source
         return source
+
+
+def _without_slashed_comments(source: str) -> Iterator[str]:
+    """What stands between comments, and a space for each."""
+    unclosed: frozenset[str] = frozenset()
+    start = position = 0
+    while position <= len(source):
+        for match in _pattern(unclosed).finditer(source, position):
+            if match["unclosed"]:
+                # Nor is any later one of its kind closed. Looked for again at each, its end would take quadratic time.
+                unclosed, position = unclosed | {match["unclosed"]}, match.end()
+                break
+            if match.group().startswith("/"):
+                yield source[start : match.start()]
+                yield " "
+                start = match.end()
+        else:
+            break
+    yield source[start:]
+
+
+@lru_cache
+def _pattern(unclosed: frozenset[str]) -> re.Pattern[str]:
+    """Comments and literals, and the beginnings of those not closed, but for kinds that are known to be so."""
+    kinds = [kind for kind in _CLOSED if kind not in unclosed]
+    beginnings = "|".join(map(re.escape, kinds)) or r"(?!)"
+    return re.compile("|".join([r"//[^\n]*", *(_CLOSED[kind] for kind in kinds), f"(?P<unclosed>{beginnings})"]))
 
 
 def _without_empty_lines(text: str) -> str:

@@ -15,6 +15,10 @@ from io import StringIO
 _TOKENIZER_IS_PYTHON = sys.version_info < (3, 12)
 """Until 3.11 the tokenizer of the standard library is written in Python, slow, and lets through what is no token."""
 
+_MOST_STEPS = 20_000_000
+"""Where a line's length times its escaped quotes is more, that tokenizer may take minutes: it looks for the end of an
+open string from each of them again. It is half a second's work."""
+
 _NOTICED = re.compile(r"""[\n#"'()\[\]{}\\$?`!]|[^\x20-\x7e]""")
 _BLANKS = re.compile(" *")
 _COMMENT = re.compile(r"[^\r\n]*")
@@ -25,6 +29,10 @@ _STRING = re.compile(
 _PREFIXES = frozenset(["", "b", "br", "f", "fr", "r", "rb", "rf", "u"])
 
 
+class HostileTextError(ValueError):
+    """A text that is no program, but made to keep readers busy."""
+
+
 def python_without_comments(source: str) -> str:
     """The program without comments and docstrings; lines that are empty then stay.
 
@@ -33,15 +41,22 @@ def python_without_comments(source: str) -> str:
 
     Raises:
         Exception: what tokenize raises where a program cannot be tokenized.
+        HostileTextError: it would take too long (until Python 3.11).
     """
     spans = _spans_to_drop(source) if _TOKENIZER_IS_PYTHON else None
     if spans is None:
+        if _TOKENIZER_IS_PYTHON and any(_steps(line) > _MOST_STEPS for line in source.splitlines()):
+            raise HostileTextError("a line has too many escaped quotes")
         return "".join(_parts_by_token(source))
     kept, end = [], 0
     for start, after in spans:
         kept.append(source[end:start])
         end = after
     return "".join([*kept, source[end:]])
+
+
+def _steps(line: str) -> int:
+    return len(line) * (line.count("\\'") + line.count('\\"'))
 
 
 def _parts_by_token(source: str) -> Iterator[str]:

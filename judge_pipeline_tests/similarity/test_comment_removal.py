@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import time
 
 import pytest
 from codebleu.parser import remove_comments_and_docstrings
@@ -52,6 +53,16 @@ def test_python_is_the_text_that_the_package_makes_of_tokens(source: str) -> Non
 @given(st.one_of(pieces("cpp"), pieces("java"), st.text("/*'\"\\\n a", max_size=30)))
 def test_other_languages_lose_what_looks_like_a_comment(source: str) -> None:
     assert without_comments(source, "cpp") == by_package(source, "cpp")
+
+
+@pytest.mark.parametrize("source", ["'\\" * 30_000, '"\\' * 30_000, "/*" * 30_000, "'\"" * 30_000 + "/*"])
+def test_hostile_texts_take_no_time(source: str) -> None:
+    started = time.process_time()
+    for grammar in ("cpp", "python"):
+        without_comments(source, grammar)
+    assert time.process_time() - started < 5
+    short = source[:500]
+    assert without_comments(short, "cpp") == by_package(short, "cpp")
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="from 3.12 on the tokenizer is fast, and used for all programs")
