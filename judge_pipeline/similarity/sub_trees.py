@@ -79,7 +79,7 @@ def _key_of_bare(node: Any) -> list[int]:
     since it has none itself. No key for every other node.
     """
     if not node.is_named:
-        return [written(f"({node.type}").key]
+        return [written(_expression(node)).key]
     if node.named_child_count:
         return []
     # No node but a missing one, which is an error, could stand in it unseen.

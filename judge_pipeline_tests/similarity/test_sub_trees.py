@@ -57,6 +57,7 @@ def test_keys_stand_for_expressions_one_to_one_in_whole_and_broken_programs(lang
 @given(pieces("python"))
 @example("")
 @example("a not in b is not c")
+@example("a not b")
 @example("} match match: try :")  # a block that is missing shows in the expression alone
 @example("print(1) $ \x00 '(' )")
 def test_keys_in_any_python(source: str) -> None:
