@@ -18,7 +18,7 @@ from pydantic import BaseModel
 import judge_pipeline
 from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
-from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, RevisionSettings
+from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, DynamicsSettings, RevisionSettings
 from judge_pipeline.settings.injections import Injection, InjectionsFile
 from judge_pipeline.settings.redaction import RedactionSettings
 
@@ -70,6 +70,7 @@ def configuration_page() -> str:
     parts.append(f"\n### anchor\n\n{_doc(AnchorSettings)}\n\n{_settings_table(AnchorSettings)}")
     parts.append(f"\n### canary\n\n{_doc(CanarySettings)}\n\n{_settings_table(CanarySettings)}")
     parts.append(f"\n### revision\n\n{_doc(RevisionSettings)}\n\n{_settings_table(RevisionSettings)}")
+    parts.append(f"\n### dynamics\n\n{_doc(DynamicsSettings)}\n\n{_settings_table(DynamicsSettings)}")
     parts.append(
         "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
         "comes with the package.\n\n" + _settings_table(InjectionsFile)
