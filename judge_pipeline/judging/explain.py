@@ -174,14 +174,20 @@ def _changed_messages(then: Sequence[Mapping[str, str]], now: Sequence[Mapping[s
 
 def _lines_apart(then: str, now: str) -> tuple[str, str]:
     """The lines that only one of two texts has, in order; long differences lose their tail, and say so."""
-    lines = list(difflib.ndiff(then.splitlines(), now.splitlines()))
-    return _only(lines, "- "), _only(lines, "+ ")
+    old, new = then.splitlines(), now.splitlines()
+    removed: list[str] = []
+    added: list[str] = []
+    # Whole lines are compared: to look for likenesses within them takes minutes where a thousand lines were replaced.
+    for kind, old_from, old_to, new_from, new_to in difflib.SequenceMatcher(None, old, new).get_opcodes():
+        if kind != "equal":
+            removed += old[old_from:old_to]
+            added += new[new_from:new_to]
+    return _first_of(removed), _first_of(added)
 
 
-def _only(lines: Sequence[str], mark: str) -> str:
-    own = [line[2:] for line in lines if line.startswith(mark)]
-    more = [f"... and {len(own) - _DIFF_LINES} more lines"] if len(own) > _DIFF_LINES else []
-    return "\n".join([*own[:_DIFF_LINES], *more])
+def _first_of(lines: Sequence[str]) -> str:
+    more = [f"... and {len(lines) - _DIFF_LINES} more lines"] if len(lines) > _DIFF_LINES else []
+    return "\n".join([*lines[:_DIFF_LINES], *more])
 
 
 def _earlier(

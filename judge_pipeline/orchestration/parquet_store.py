@@ -124,6 +124,8 @@ class ParquetStore(dg.ConfigurableIOManager):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if not all(SLUG.fullmatch(part) for part in partition):  # as in a command with a mistyped folder
+            raise FileNotFoundError(f"table {table.name} of {'|'.join(partition)} is not there: it names no partition")
         file = self.path(table, *partition)
         if not file.is_file():
             raise FileNotFoundError(

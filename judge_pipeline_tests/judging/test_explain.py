@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -253,3 +254,16 @@ def _more_judges(home: Path, row: dict[str, Any]) -> None:
     prompt = "embedded_judge.md.j2"
     shutil.copy(packaged_config_dir() / "prompts" / prompt, home / "assets_config" / "prompts" / prompt)
     (home / "data" / "contests" / "mini" / "recorded.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+
+def test_a_program_that_was_replaced_whole_is_told_apart_at_once() -> None:
+    then, now = ("\n".join(f"x{i} = f(a[{i * k}]) + {i * i % k};" for i in range(1500)) for k in (101, 211))
+    began = time.monotonic()
+    (change,) = changes(
+        {"messages": [{"role": "user", "content": f"Judge:\n{then}\nend"}]},
+        {"messages": [{"role": "user", "content": f"Judge:\n{now}\nend"}]},
+    )
+    assert time.monotonic() - began < 5.0
+    assert change.component == "messages.user"
+    assert change.then.splitlines()[0] == "x1 = f(a[101]) + 1;" and change.then.endswith("more lines")
+    assert "Judge:" not in change.then + change.now

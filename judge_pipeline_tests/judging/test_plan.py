@@ -78,6 +78,8 @@ def test_the_command_plans_a_folder_then_a_name_and_the_asset_keeps_the_plan(
     code, out, _ = workspace("plan", "mini", "--judges", "loopback", "--json")
     assert (json.loads(out)["n_to_ask"], json.loads(out)["cost_usd"]) == (0, 0.0)
     assert workspace("plan", "elsewhere")[0] == 2
+    code, _, err = workspace("plan", "data/contests/mistyped")
+    assert code == 2 and "is no folder, and no contest that was read" in " ".join(err.split())
     assert workspace("plan", "mini", "--judges", "nobody")[0] == 2
 
 

@@ -68,6 +68,8 @@ def test_parts_are_the_judges_of_a_contest(store: ParquetStore) -> None:
 def test_a_partition_key_cannot_leave_the_store(store: ParquetStore, key: str) -> None:
     with pytest.raises(ValueError, match="cannot be a file name"):
         store.write(SUCCESS_AT_TURN, ROWS, key)
+    with pytest.raises(FileNotFoundError, match="is not there"):
+        store.read(SUCCESS_AT_TURN, key)
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1 half", None])
