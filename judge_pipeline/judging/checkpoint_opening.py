@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ _OUTDATED_INDEXES = ("calls_by_request",)
 
 _EXAMPLE = "postgresql://user:password@host/database, or sqlite:////path/checkpoint.sqlite"
 _POSTGRESQL = ("postgresql", "postgres")
+
+_DAMAGED = "It is damaged: restore it from a backup, or move it away to ask everything anew"
+_SQLITE_REMEDIES = {
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_BUSY: "Another program holds it: let that end, and run again",
+}
+_ORDINARY_REMEDY = (
+    "See whether its disk has room and this user may read and write it and its folder, and run again; what was "
+    "answered is in it, so do not move it away"
+)
 
 
 def parsed_url(url: str) -> sa.URL:
@@ -110,10 +122,8 @@ def unusable(url: sa.URL, what: str, error: sa.exc.DBAPIError) -> JudgingError:
     """That the store cannot be opened, read or written (``what``), why, and what to do."""
     if url.get_backend_name() != "sqlite":
         remedy = "See whether its server runs and lets this user in, and what JUDGE_PIPELINE_CHECKPOINT_URL says"
-    elif what == "written":
-        remedy = "See whether its disk has room and this user may write there, and run again"
     else:
-        remedy = "Restore it from a backup, or move it away to ask everything anew"
+        remedy = _SQLITE_REMEDIES.get(getattr(error.orig, "sqlite_errorcode", 0) & 0xFF, _ORDINARY_REMEDY)
     said = " ".join(_without_secrets(url, str(error.orig)).split())
     return JudgingError(f"the checkpoint {_shown(url)} cannot be {what}: {said}. {remedy}")
 

@@ -168,7 +168,8 @@ def _load(checkpoint: Checkpoint, keys: Sequence[str], blocks: Sequence[range], 
     with checkpoint.reading() as connection:
         wanted = among(connection.dialect.name, RENDERED.c.block_key, keys)
         query = sa.select(RENDERED.c.block_key, RENDERED.c.content).where(wanted)
-        content = {key: bytes(packed) for key, packed in connection.execute(query)}
+        rows = connection.execute(query)
+        content = {key: bytes(packed) for key, packed in rows if isinstance(packed, bytes | memoryview)}
     found = {}
     for number, (key, block) in enumerate(zip(keys, blocks, strict=True)):
         kept = _unpack(key, content[key], len(block), n_repeats) if key in content else None

@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from judge_pipeline.judging import checkpoint as module
+from judge_pipeline.judging import checkpoint_opening
 from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Spent, StoredJudgment, StoredRequest, utc_now
 from judge_pipeline.judging.checkpoint_tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
@@ -171,3 +172,19 @@ def test_a_damaged_store_is_named_with_the_remedy(tmp_path: Path, damage: str) -
     with pytest.raises(JudgingError, match=r"checkpoint\.sqlite cannot be (opened|read).*backup"):
         store.answered("j", [sha256("1")])
     store.close()
+
+
+def test_a_store_that_is_whole_but_cannot_be_used_is_not_to_be_moved_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint_opening, "BUSY_TIMEOUT_SECONDS", 0.1)
+    file = tmp_path / "checkpoint.sqlite"
+    held = sqlite3.connect(file)
+    held.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(JudgingError, match=r"cannot be opened: database is locked\. Another program holds it") as one:
+        Checkpoint(f"sqlite:///{file}").answered("j", ["h"])
+    held.close()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(JudgingError, match=r"unable to open.*may read and write it.*do not move it away") as other:
+        Checkpoint(f"sqlite:///{tmp_path / 'folder'}").answered("j", ["h"])
+    assert "ask everything anew" not in str(one.value) + str(other.value)

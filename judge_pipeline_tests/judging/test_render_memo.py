@@ -227,6 +227,16 @@ def test_a_damaged_block_is_rendered_anew_and_mended(checkpoint: Checkpoint, ren
     assert blocks(checkpoint) == whole
 
 
+def test_a_block_that_is_no_blob_is_rendered_anew(tmp_path: Path) -> None:
+    checkpoint = Checkpoint(f"sqlite:///{tmp_path / 'checkpoint.sqlite'}")  # which keeps any type in any column
+    plain = prepare("j", JUDGE, table(), PROMPTS, checkpoint)
+    for content in ("'text'", "7"):
+        with checkpoint.writing() as connection:
+            connection.exec_driver_sql(f"UPDATE rendered SET content = {content}")
+        assert same(prepare("j", JUDGE, table(), PROMPTS, checkpoint), plain)
+    checkpoint.close()
+
+
 def test_blocks_that_are_swapped_are_no_blocks(checkpoint: Checkpoint) -> None:
     plain = prepare("j", JUDGE, table(), PROMPTS, checkpoint)
     whole = blocks(checkpoint)
