@@ -168,7 +168,7 @@ class _Group:
         self._grouping, self._level, self._asked = grouping, level, asked
         time, event, cluster = level.timed
         self._n_events, self._n_clusters = int(event.sum()), len(np.unique(cluster))
-        self._curve = kaplan_meier(time, event)
+        self._curve = kaplan_meier(time, event, every_turn=False)
         self._horizon = observed_until(self._curve, asked)
         self._weighted = WeightedTimes(time, event, cluster, grouping.n_clusters)
 
@@ -210,9 +210,9 @@ class _Group:
         return found, notes
 
     def _solved(self) -> Summary:
-        place = min(self._horizon, len(self._curve.value) - 1)
+        place = int(np.searchsorted(self._curve.turn, self._horizon, side="right")) - 1
         value, low, high = (x[place] for x in (self._curve.value, self._curve.ci95_low, self._curve.ci95_high))
-        if np.isnan(low) or place == 0:
+        if np.isnan(low) or value == 1:
             return Summary(float(1 - value), None, None)
         return Summary(float(1 - value), float(1 - high), float(1 - low))
 

@@ -57,21 +57,24 @@ def shown_times(time: IntArray, first: int) -> IntArray:
 
 def _curve_rows(level: Level) -> pd.DataFrame:
     time, event, _ = level.timed
-    curve = kaplan_meier(time, event)
+    curve = kaplan_meier(time, event, every_turn=False)
     at = shown_times(time, 0)
-    since = np.concatenate([[0], at[:-1] + 1])
-    share, low = curve.value[at], curve.ci95_low[at]
+    place = np.searchsorted(curve.turn, at, side="right") - 1
+    n_events, n_censored = (
+        np.diff(np.cumsum(counts)[place], prepend=0) for counts in (curve.n_events, curve.n_censored)
+    )
+    low = np.where((at > 0) & (curve.value[place] == 1), np.nan, curve.ci95_low[place])
     return pd.DataFrame(
         {
             "time": at,
-            "n_at_risk": curve.n_at_risk[since],
-            "n_events": np.add.reduceat(curve.n_events, since),
-            "n_censored": np.add.reduceat(curve.n_censored, since),
-            "value": share,
+            "n_at_risk": len(time) - np.cumsum(n_events + n_censored) + n_events + n_censored,
+            "n_events": n_events,
+            "n_censored": n_censored,
+            "value": curve.value[place],
             "n": len(time),
             "n_left_out": len(level.time) - len(time),
             "ci95_low": low,
-            "ci95_high": curve.ci95_high[at],
+            "ci95_high": np.where(np.isnan(low), np.nan, curve.ci95_high[place]),
             "reason": [_NO_BAND if missing else None for missing in np.isnan(low)],
         }
     )

@@ -28,7 +28,7 @@ class SuccessAtTurn:
 
 @dataclass(frozen=True, slots=True)
 class KaplanMeier:
-    """The Kaplan-Meier estimate at turns 0..K, arrays of shape (K + 1,).
+    """The Kaplan-Meier estimate at turns 0..K, arrays of shape (K + 1,), or at fewer of them.
 
     Attributes:
         turn: 0, 1, ..., the last observed turn.
@@ -64,18 +64,21 @@ def success_at_turn(first_ac_turn: ArrayLike, last_turn: int) -> SuccessAtTurn:
     return SuccessAtTurn(turn, n_solved, ratio(n_solved, len(first)), low, high)
 
 
-def kaplan_meier(time_turns: ArrayLike, event: ArrayLike) -> KaplanMeier:
+def kaplan_meier(time_turns: ArrayLike, event: ArrayLike, *, every_turn: bool = True) -> KaplanMeier:
     """Kaplan-Meier with the log(-log) Greenwood band (Kalbfleisch and Prentice), the band that lifelines draws.
 
     Args:
         time_turns: T of each trajectory, whole turns >= 1 or whole minutes >= 0, shape (G,); G >= 1.
         event: delta, whether success was observed at T, shape (G,).
+        every_turn: whether to give it at every turn; else at 0 and where something happened: for minutes, of which a
+            wrong date can make millions.
     """
     time = np.asarray(time_turns, np.int64)
     solved = np.asarray(event, np.bool_)
-    last = int(time.max())
-    n_events = np.bincount(time[solved], minlength=last + 1)
-    n_censored = np.bincount(time[~solved], minlength=last + 1)
+    turn = np.arange(int(time.max()) + 1) if every_turn else np.unique(np.append(time, 0))
+    place = np.searchsorted(turn, time)
+    n_events = np.bincount(place[solved], minlength=len(turn))
+    n_censored = np.bincount(place[~solved], minlength=len(turn))
     n_at_risk = len(time) - np.concatenate([[0], np.cumsum(n_events + n_censored)[:-1]])
     value = np.cumprod(1 - n_events / n_at_risk)
     # Greenwood's sum has an infinite term where all at risk succeed; the share is 0 there and has no band.
@@ -87,4 +90,4 @@ def kaplan_meier(time_turns: ArrayLike, event: ArrayLike) -> KaplanMeier:
     low, high = np.exp(-np.exp(centre - spread)), np.exp(-np.exp(centre + spread))
     if value[0] == 1:
         low[0], high[0] = 1.0, 1.0
-    return KaplanMeier(np.arange(last + 1), n_at_risk, n_events, n_censored, value, low, high)
+    return KaplanMeier(turn, n_at_risk, n_events, n_censored, value, low, high)

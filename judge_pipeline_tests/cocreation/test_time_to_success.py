@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time as clock
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -107,6 +108,18 @@ def test_long_curves_are_thinned_without_losing_anyone() -> None:
     assert rows["n_events"].sum() == 800 and rows["value"].iloc[-1] == pytest.approx(0, abs=1e-12)
     ended = rows["n_events"].cumsum().shift(fill_value=0)
     assert (rows["n_at_risk"] == 800 - ended).all()
+
+
+def test_a_wrong_date_costs_no_memory() -> None:
+    attempts = attempts_of({("u", "P1"): "WA", ("v", "P1"): "WA"}, {("u", "P1"): [0, 5], ("v", "P1"): [-30_000_000, 0]})
+    times = trajectory_times(attempts, PROMPT_LOGS.empty(), trajectories_of(attempts))
+    tracemalloc.start()
+    rows = _of(survival_curves(times), unit="minutes_since_first_attempt")
+    figures = _of(survival_groups(times, seed=1, n_resamples=100), unit="minutes_since_first_attempt")
+    assert tracemalloc.get_traced_memory()[1] < 20e6
+    tracemalloc.stop()
+    assert rows["time"].tolist() == [0, 5, 30_000_000] and rows["value"].tolist() == [1, 0.5, 0]
+    assert figures.set_index("statistic").loc["restricted_mean", "value"] == 5 + 55 / 2
 
 
 def test_log_rank_tests_are_those_of_lifelines_and_corrected(times: pd.DataFrame) -> None:

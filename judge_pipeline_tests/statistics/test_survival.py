@@ -54,6 +54,14 @@ def test_times_of_zero_and_all_censored(
         np.testing.assert_allclose(curve.ci95_low, low, atol=1e-5)
 
 
+def test_only_where_something_happened_it_is_the_same() -> None:
+    time, event = [0, 3, 3, 9, 700], [True, True, False, False, True]
+    every, some = kaplan_meier(time, event), kaplan_meier(time, event, every_turn=False)
+    assert some.turn.tolist() == [0, 3, 9, 700]
+    for name in ("n_at_risk", "n_events", "n_censored", "value", "ci95_low", "ci95_high"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(every, name)[some.turn])
+
+
 def test_turns_without_an_event_keep_the_share() -> None:
     curve = kaplan_meier([1, 1, 4], [True, False, True])
     assert curve.turn.tolist() == [0, 1, 2, 3, 4]
