@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.cocreation.judge_figures import RECENTRED
+from judge_pipeline.cocreation.judge_figures import RECENTRED, class_clusters, rare_class_note
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics import calibration, discrimination
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
 from judge_pipeline.statistics.calibration_maps import Parameters, apply_map, fit_map, parameter_names
-from judge_pipeline.statistics.intervals import estimate_with_interval, recentred
+from judge_pipeline.statistics.intervals import FEWEST_CLUSTERS, estimate_with_interval, recentred
 from judge_pipeline.statistics.score_counts import FloatArray, SortedScores
 from judge_pipeline.tables import JUDGE_CALIBRATION, JUDGE_CALIBRATION_MAPS
 from judge_pipeline.tables.evaluation import CALIBRATION_MAPS
@@ -129,6 +129,7 @@ class _Calibrated:
         reasons: map -> why it could not be fitted, or what to know about it.
         n_attempts: attempts of test.
         n_clusters: trajectories that hold a usable answer.
+        classes: those that hold one of a rejected attempt, and one of an accepted attempt.
     """
 
     name: str
@@ -136,6 +137,7 @@ class _Calibrated:
     reasons: dict[str, str]
     n_attempts: int
     n_clusters: int
+    classes: tuple[int, int]
 
     @classmethod
     def of(cls, judged: JudgedAttempts, maps: pd.DataFrame, name: str) -> _Calibrated:
@@ -150,7 +152,8 @@ class _Calibrated:
                 reasons[map_name] = reason
             if parameters is not None:
                 scores[map_name] = SortedScores(y, apply_map(map_name, parameters, p), cluster)
-        return cls(name, scores, reasons, len(test.y), len(np.unique(cluster)))
+        classes = class_clusters(y, cluster)
+        return cls(name, scores, reasons, len(test.y), len(np.unique(cluster)), classes)
 
     def rows(self) -> list[Key]:
         """Every row of the judge, in order: each metric as answered, then after each map, and its change."""
@@ -187,12 +190,16 @@ class _Calibrated:
             low, high = RECENTRED[metric]
             replicates = recentred(replicates, value, low if quantity == "value" else low - high, high)
         warnings = [self.reasons[map_name]] if map_name in self.reasons else []
+        n_clusters = self.n_clusters
+        if metric == "roc_auc":
+            warnings += rare_class_note(self.classes, n_clusters)
+            n_clusters = min(self.classes) if min(self.classes) < FEWEST_CLUSTERS else n_clusters
         return estimate_with_interval(
             value,
             replicates,
             n=n,
             n_left_out=n_left_out,
-            n_clusters=self.n_clusters,
+            n_clusters=n_clusters,
             warnings=[*warnings, *self._clipped(metric, map_name), *notes],
         )
 

@@ -59,6 +59,8 @@ class Comparison:
         n: attempts behind it.
         n_left_out: other attempts of test.
         n_trajectories: trajectories that hold these attempts.
+        n_clusters: those whose resampling says how uncertain it is (``JudgeFigures.n_clusters``).
+        warnings: what to know about it.
     """
 
     metric: str
@@ -70,6 +72,8 @@ class Comparison:
     n: int
     n_left_out: int
     n_trajectories: int
+    n_clusters: int
+    warnings: tuple[str, ...] = ()
 
 
 class SharedFigures:
@@ -167,7 +171,7 @@ def agreement_against_chance(judged: JudgedAttempts, panel: tuple[str, ...]) -> 
         Comparison(
             key[0], "chance", key[1], key[2], value,
             figures.undefined_reason(*key) if np.isnan(value) else None,
-            figures.n_items, figures.n_left_out, figures.n_clusters,
+            figures.n_items, figures.n_left_out, figures.n_clusters, figures.n_clusters,
         )
         for key, value in points.items()
     ]  # fmt: skip
@@ -244,4 +248,6 @@ def _comparison(
         n=figures.test.n,
         n_left_out=n_attempts - figures.test.n,
         n_trajectories=figures.n_test_clusters,
+        n_clusters=figures.n_clusters(metric),
+        warnings=tuple(figures.rare_class(metric)),
     )

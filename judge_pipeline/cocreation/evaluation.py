@@ -106,7 +106,6 @@ def _judge_estimate(
     judge: JudgeFigures, metric: str, value: float, replicates: FloatArray | None, context: _SplitContext
 ) -> Estimate:
     n = judge.val.n if metric in ON_VAL else judge.test.n
-    n_clusters = judge.n_val_clusters if metric in ON_VAL else judge.n_test_clusters
     n_left_out = context.n_attempts - n
     if np.isnan(value):
         return Estimate.undefined(judge.undefined_reason(metric), n, n_left_out)
@@ -114,7 +113,7 @@ def _judge_estimate(
     if replicates is None:
         return Estimate(value, n, n_left_out, None, "; ".join(warnings) or None)
     if metric == "roc_auc":
-        warnings += _too_few(replicates, n, n_clusters)
+        warnings += _too_few(replicates, judge)
     if metric in RECENTRED:
         replicates = recentred(replicates, value, *RECENTRED[metric])
     return estimate_with_interval(
@@ -122,15 +121,16 @@ def _judge_estimate(
         replicates,
         n=n,
         n_left_out=n_left_out,
-        n_clusters=n_clusters,
+        n_clusters=judge.n_clusters(metric),
         warnings=warnings,
         on_grid=metric == "threshold",
     )
 
 
-def _too_few(replicates: FloatArray, n: int, n_clusters: int) -> list[str]:
+def _too_few(replicates: FloatArray, judge: JudgeFigures) -> list[str]:
     """How much data the AUC takes, where there are few trajectories."""
-    error = standard_error(replicates, n_clusters)
+    n, n_clusters = judge.test.n, judge.n_test_clusters
+    error = standard_error(replicates, judge.n_clusters("roc_auc"))
     if n_clusters >= FEW_CLUSTERS or not error:
         return []
     needed = clusters_for_half_width(error, n_clusters)

@@ -92,11 +92,11 @@ def _row(comparison: Comparison, replicates: FloatArray, note: str | None) -> di
         replicates,
         n=c.n,
         n_left_out=c.n_left_out,
-        n_clusters=c.n_trajectories,
-        warnings=[] if note is None else [note],
+        n_clusters=c.n_clusters,
+        warnings=[*c.warnings, *([] if note is None else [note])],
     )
-    p_value = two_sided_p(replicates, c.n_trajectories)
-    return {**of, **estimate.to_row(), "p_value": p_value, **_needed(c, standard_error(replicates, c.n_trajectories))}
+    p_value = two_sided_p(replicates, c.n_clusters)
+    return {**of, **estimate.to_row(), "p_value": p_value, **_needed(c, standard_error(replicates, c.n_clusters))}
 
 
 def _needed(comparison: Comparison, error: float | None) -> dict[str, Any]:

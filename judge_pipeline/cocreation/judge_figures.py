@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from judge_pipeline.cocreation.judged_attempts import SplitArrays
 from judge_pipeline.statistics import calibration, discrimination, thresholds
 from judge_pipeline.statistics.brier_decomposition import PARTS, brier_decomposition
+from judge_pipeline.statistics.intervals import FEWEST_CLUSTERS
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray, ScoreCounts, SortedScores
 
 _OF_SCORES = {
@@ -35,6 +36,9 @@ _OF_DECISIONS = {
 }
 TWO_CLASSES = ("roc_auc", "pr_auc", "balanced_accuracy")
 """Figures that compare accepted with rejected attempts."""
+
+OF_BOTH_CLASSES = (*TWO_CLASSES, "mcc_test", "mcc_test_reselected", "mcc_val", "threshold")
+"""Figures that are as uncertain as the rarer class: many accepted attempts do not make up for two rejected ones."""
 
 STABILITY = ("threshold_in_plateau", "threshold_stability")
 """Shares of the resamples of val that choose much the same threshold."""
@@ -76,6 +80,8 @@ class JudgeFigures:
         val_counts: the counts of val under weight 1.
         n_test_clusters: trajectories of test in which this judge has a usable answer.
         n_val_clusters: the same on val.
+        test_classes: trajectories of test that hold such an attempt that is rejected, and one that is accepted.
+        val_classes: the same on val.
     """
 
     test: SortedScores
@@ -85,6 +91,8 @@ class JudgeFigures:
     val_counts: ScoreCounts
     n_test_clusters: int
     n_val_clusters: int
+    test_classes: tuple[int, int]
+    val_classes: tuple[int, int]
 
     @classmethod
     def of(
@@ -92,8 +100,8 @@ class JudgeFigures:
     ) -> JudgeFigures:
         """The figures of the judge in column ``judge`` of the arrays, on test only over the attempts in ``among``."""
         on_test = test.usable(judge) if among is None else test.usable(judge) & among
-        test_scores, n_test = _sorted_scores(test, judge, on_test)
-        val_scores, n_val = _sorted_scores(val, judge, val.usable(judge))
+        on_val = val.usable(judge)
+        test_scores, val_scores = _sorted_scores(test, judge, on_test), _sorted_scores(val, judge, on_val)
         val_counts = val_scores.count()
         return cls(
             test=test_scores,
@@ -101,9 +109,35 @@ class JudgeFigures:
             threshold=thresholds.select_threshold(val_counts) if val_scores.n else None,
             test_counts=test_scores.count(),
             val_counts=val_counts,
-            n_test_clusters=n_test,
-            n_val_clusters=n_val,
+            n_test_clusters=len(np.unique(test.cluster[on_test])),
+            n_val_clusters=len(np.unique(val.cluster[on_val])),
+            test_classes=class_clusters(test.y[on_test], test.cluster[on_test]),
+            val_classes=class_clusters(val.y[on_val], val.cluster[on_val]),
         )
+
+    def n_clusters(self, metric: str) -> int:
+        """Trajectories whose resampling says how uncertain ``metric`` is.
+
+        All of the split; those of the rarer class where they are fewer than ``FEWEST_CLUSTERS``. Resampling one
+        trajectory that holds all rejected attempts moves no AUC, whatever the number of the others.
+        """
+        clusters, classes = self._clusters(metric)
+        rarer = min(classes, default=clusters)
+        return rarer if rarer < FEWEST_CLUSTERS else clusters
+
+    def rare_class(self, metric: str) -> list[str]:
+        """What to know about ``metric`` where few trajectories hold one of the two classes."""
+        clusters, classes = self._clusters(metric)
+        return rare_class_note(classes, clusters) if classes else []
+
+    def _clusters(self, metric: str) -> tuple[int, tuple[int, int] | tuple[()]]:
+        """The trajectories of the metric's split, and of each class where the metric depends on that."""
+        on_val = metric in ON_VAL
+        clusters = self.n_val_clusters if on_val else self.n_test_clusters
+        classes = self.val_classes if on_val else self.test_classes
+        if metric == "recall":  # of accepted attempts alone
+            return clusters, (clusters, classes[1])
+        return clusters, classes if metric in OF_BOTH_CLASSES else ()
 
     def points(self) -> dict[str, float]:
         """Every figure of ``METRICS`` but those of ``STABILITY``, in that order, NaN where undefined."""
@@ -155,6 +189,9 @@ class JudgeFigures:
 
     def warnings(self, metric: str) -> list[str]:
         """What to know about a point estimate of ``metric`` that exists."""
+        return [*self._about_value(metric), *self.rare_class(metric)]
+
+    def _about_value(self, metric: str) -> list[str]:
         if metric == "ece_debiased":
             return self._zero_is_no_proof()
         clipped = float(discrimination.n_clipped(self.test_counts)[0])
@@ -201,9 +238,23 @@ class JudgeFigures:
         return "val cannot be resampled: it needs two trajectories, and resamples in which a threshold exists"
 
 
-def _sorted_scores(split: SplitArrays, judge: int, usable: NDArray[np.bool_]) -> tuple[SortedScores, int]:
-    cluster = split.cluster[usable]
-    return SortedScores(split.y[usable], split.p[usable, judge], cluster), len(np.unique(cluster))
+def class_clusters(y: FloatArray, cluster: IntArray) -> tuple[int, int]:
+    """Clusters that hold an attempt of y = 0, and of y = 1."""
+    return len(np.unique(cluster[y == 0])), len(np.unique(cluster[y == 1]))
+
+
+def rare_class_note(classes: tuple[int, int], n_clusters: int) -> list[str]:
+    """What to know where fewer than ``FEWEST_CLUSTERS`` trajectories hold one of the classes (``class_clusters``)."""
+    n_rarer = min(classes)
+    if not 0 < n_rarer < min(FEWEST_CLUSTERS, n_clusters):
+        return []
+    which = "rejected" if classes[0] == n_rarer else "accepted"
+    some = f"{n_rarer} of {n_clusters} trajectories hold{'s' if n_rarer == 1 else ''} {which} attempts"
+    return [f"only {some}, and this figure is as uncertain as these are few"]
+
+
+def _sorted_scores(split: SplitArrays, judge: int, usable: NDArray[np.bool_]) -> SortedScores:
+    return SortedScores(split.y[usable], split.p[usable, judge], split.cluster[usable])
 
 
 def _pick(curves: FloatArray, index: IntArray) -> FloatArray:

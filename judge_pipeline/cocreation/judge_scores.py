@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judge_pipeline.cocreation.judge_figures import class_clusters, rare_class_note
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts, SplitArrays
 from judge_pipeline.cocreation.rating_figures import N_SCORES
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics import rank_correlation
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
-from judge_pipeline.statistics.intervals import estimate_with_interval
+from judge_pipeline.statistics.intervals import FEWEST_CLUSTERS, estimate_with_interval
 from judge_pipeline.statistics.ratings import sums_by_cluster
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import JUDGE_SCORES
@@ -74,12 +75,14 @@ class _ScoredAttempts:
         sums: attempts by verdict (rejected, accepted) and score, shape (clusters, 2 x N_SCORES).
         n_attempts: attempts of test.
         n_clusters: trajectories that hold a scored attempt.
+        classes: those that hold a rejected one, and an accepted one.
     """
 
     score: str
     sums: FloatArray
     n_attempts: int
     n_clusters: int
+    classes: tuple[int, int]
 
     @classmethod
     def of(cls, test: SplitArrays, score: str, judge: int) -> _ScoredAttempts:
@@ -88,7 +91,8 @@ class _ScoredAttempts:
         cell = (test.y[scored] * N_SCORES + given[scored] - 1).astype(np.int64)
         cluster = test.cluster[scored]
         cells = (cell[:, None] == np.arange(2 * N_SCORES)).astype(np.float64)
-        return cls(score, sums_by_cluster(cells, cluster, test.n_clusters), len(test.y), len(np.unique(cluster)))
+        sums, classes = sums_by_cluster(cells, cluster, test.n_clusters), class_clusters(test.y[scored], cluster)
+        return cls(score, sums, len(test.y), len(np.unique(cluster)), classes)
 
     def tables(self, weights: FloatArray | None = None) -> FloatArray:
         """Verdict by score under cluster weights (R, clusters); shape (R, 2, N_SCORES)."""
@@ -102,13 +106,14 @@ class _ScoredAttempts:
         value = float(_METRICS[metric](table)[0])
         if np.isnan(value):
             return Estimate.undefined(self._undefined_reason(table[0]), n, self.n_attempts - n)
+        rarer = min(self.classes)
         return estimate_with_interval(
             value,
             replicates,
             n=n,
             n_left_out=self.n_attempts - n,
-            n_clusters=self.n_clusters,
-            warnings=notes,
+            n_clusters=rarer if rarer < FEWEST_CLUSTERS else self.n_clusters,
+            warnings=[*rare_class_note(self.classes, self.n_clusters), *notes],
         )
 
     def _undefined_reason(self, table: FloatArray) -> str:

@@ -203,7 +203,7 @@ class _Panel:
             replicates,
             n=n,
             n_left_out=n_attempts - n,
-            n_clusters=figures.n_val_clusters if metric in ON_VAL else figures.n_test_clusters,
+            n_clusters=figures.n_clusters(metric),
             warnings=[*self._about(method, metric), *figures.warnings(metric), *self.notes],
             on_grid=metric == "threshold",
         )
@@ -232,10 +232,10 @@ class _Panel:
             apart,
             n=n,
             n_left_out=n_attempts - n,
-            n_clusters=self.figures[own].n_test_clusters,
-            warnings=[*self._about(method, metric), *self.notes],
+            n_clusters=self.figures[own].n_clusters(metric),
+            warnings=[*self._about(method, metric), *self.figures[own].rare_class(metric), *self.notes],
         )
-        return estimate, two_sided_p(apart, self.figures[own].n_test_clusters)
+        return estimate, two_sided_p(apart, self.figures[own].n_clusters(metric))
 
     def _about(self, method: str, metric: str) -> list[str]:
         notes = [self.warnings[method]] if method in self.warnings else []

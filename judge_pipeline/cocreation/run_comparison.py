@@ -176,18 +176,19 @@ class _ComparedPairs:
     def _basis(self, pair: Pair, metric: str, sides: Sequence[JudgeFigures]) -> _Basis:
         notes = [] if self.judged.cluster_note is None else [self.judged.cluster_note]
         reasons = [side.undefined_reason(metric) for side in sides]
+        n_clusters = min(side.n_clusters(metric) for side in sides)
         if metric not in ON_VAL:
-            return _Basis(
-                "test", sides[0].test.n, len(self.test.y) - sides[0].test.n, sides[0].n_test_clusters, notes, reasons
-            )
+            notes = [*sides[0].rare_class(metric), *notes]
+            n, n_trajectories = sides[0].test.n, sides[0].n_test_clusters
+            return _Basis("test", n, len(self.test.y) - n, n_trajectories, n_clusters, notes, reasons)
         i, j = self.runs.columns(pair)
         n = int((self.val.usable(i) & self.val.usable(j)).sum())
         if sides[0].val.n != n or sides[1].val.n != n:
             notes.append(
                 f"each side chose t* on what it answered of val: {sides[0].val.n} and {sides[1].val.n} attempts"
             )
-        n_clusters = min(side.n_val_clusters for side in sides)
-        return _Basis("val", n, len(self.val.y) - n, n_clusters, notes, reasons)
+        n_trajectories = min(side.n_val_clusters for side in sides)
+        return _Basis("val", n, len(self.val.y) - n, n_trajectories, n_clusters, notes, reasons)
 
     def agreement_rows(self, pair: Pair, replicates: Replicates) -> list[dict[str, Any]]:
         figures, rows = self.decided[pair], []
@@ -256,11 +257,15 @@ class _ComparedPairs:
 
 @dataclass(frozen=True)
 class _Basis:
-    """What a pair's figure rests on, and why either side may lack it."""
+    """What a pair's figure rests on, and why either side may lack it.
+
+    ``n_clusters`` is ``JudgeFigures.n_clusters``: the trajectories, or those of a class that few of them hold.
+    """
 
     split: str
     n: int
     n_left_out: int
+    n_trajectories: int
     n_clusters: int
     notes: list[str]
     reasons: Sequence[str]
@@ -305,7 +310,7 @@ class _Spending:
             f"the {side} run knows it of {count} compared attempts, and of none both do"
             for side, count in zip(("old", "new"), self.n_known, strict=True)
         ]
-        return _Basis("test", n, n_attempts - n, self.n_clusters, [], reasons)
+        return _Basis("test", n, n_attempts - n, self.n_clusters, self.n_clusters, [], reasons)
 
 
 def _row(pair: Pair, metric: str, values: tuple[float, float], replicates: Replicates, basis: _Basis) -> dict[str, Any]:
@@ -316,7 +321,7 @@ def _row(pair: Pair, metric: str, values: tuple[float, float], replicates: Repli
         "metric": metric,
         "split": basis.split,
         "better": better,
-        "n_trajectories": basis.n_clusters,
+        "n_trajectories": basis.n_trajectories,
         "p_value": None,
         "p_holm": None,
     }

@@ -19,6 +19,9 @@ from judge_pipeline.statistics.score_counts import FloatArray
 FEW_CLUSTERS = 50
 """Below this many clusters every figure says that its interval was expanded and what it then covers."""
 
+FEWEST_CLUSTERS = 5
+"""Below this many clusters the expanded tail lies beyond what 2,000 resamples reach: the ends are the extremes."""
+
 ROUNDING = 1e-12
 """Differences below this are floating-point noise."""
 
@@ -154,7 +157,12 @@ def estimate_with_interval(
         notes.append("no interval: a single cluster cannot be resampled")
         return Estimate(value, n, n_left_out, None, "; ".join(notes))
     interval = bootstrap_interval(replicates, n_clusters, on_grid=on_grid)
-    if n_clusters < FEW_CLUSTERS:
+    if n_clusters < FEWEST_CLUSTERS:
+        notes.append(
+            f"{n_clusters} clusters: fewer than {FEWEST_CLUSTERS} give no 95% interval, so its ends are the least and "
+            "the greatest value of all resamples, and it may well be too narrow"
+        )
+    elif n_clusters < FEW_CLUSTERS:
         notes.append(
             f"{n_clusters} clusters: with fewer than {FEW_CLUSTERS}, percentile intervals are too narrow, so this one "
             "is expanded by t quantiles (simulated with 18 and 50, it covers 93 to 96%)"

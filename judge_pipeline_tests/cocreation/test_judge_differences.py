@@ -200,3 +200,50 @@ def test_a_single_trajectory_has_neither_interval_nor_p() -> None:
 
 def test_nothing_in_nothing_out() -> None:
     assert judge_differences(PREDICTIONS.empty(), seed=0).equals(JUDGE_DIFFERENCES.empty())
+
+
+def with_rejected(n_rejected: int, seed: int) -> pd.DataFrame:
+    """A judge that answers by chance, and 40 trajectories of one attempt in each split, few of them rejected."""
+    rng = np.random.default_rng(seed)
+    rows = [
+        (
+            f"{split}{i}",
+            "J",
+            float(rng.random()),
+            int(i >= (n_rejected if split == "test" else 20)),
+            split,
+            f"{split}{i}",
+            "P",
+        )
+        for split in ("val", "test")
+        for i in range(40)
+    ]
+    return pd.DataFrame(rows, columns=["attempt_id", "judge", "p_ac", "y", "split", "participant", "problem_id"])
+
+
+@pytest.mark.parametrize("n_rejected", [2, 3, 4])
+def test_few_rejected_attempts_show_no_judge_to_beat_chance(n_rejected: int) -> None:
+    """Resampling hardly moves 2 rejected attempts: a third of all intervals without skill would leave out 0.5."""
+    for seed in range(12):
+        table = judge_differences(with_rejected(n_rejected, seed), seed=0, n_resamples=200)
+        for metric in ("roc_auc", "pr_auc", "balanced_accuracy"):
+            row = row_of(table, metric, "J", None, "chance")
+            assert row["p_value"] > 0.05
+            assert f"only {n_rejected} of 40 trajectories hold rejected attempts" in row["reason"]
+            assert row["n_trajectories"] == 40
+
+
+def test_one_rejected_attempt_gives_no_interval_and_no_test() -> None:
+    given = with_rejected(1, 0)
+    row = row_of(judge_differences(given, seed=0, n_resamples=50), "roc_auc", "J", None, "chance")
+    assert pd.isna(row["p_value"]) and pd.isna(row["p_holm"]) and pd.isna(row["ci95_low"])
+    metrics = judge_metrics(given, seed=0, n_resamples=50).set_index("metric")
+    for metric in ("roc_auc", "pr_auc", "balanced_accuracy", "mcc_test"):
+        assert pd.isna(metrics.loc[metric, "ci95_low"]), metric
+        assert "only 1 of 40 trajectories holds rejected attempts" in metrics.loc[metric, "reason"]
+    assert metrics.loc["brier", "ci95_low"] < metrics.loc["brier", "ci95_high"]
+
+
+def test_five_rejected_attempts_are_resampled_as_any() -> None:
+    row = row_of(judge_differences(with_rejected(5, 0), seed=0, n_resamples=50), "roc_auc", "J", None, "chance")
+    assert "only" not in row["reason"] and row["p_value"] is not None

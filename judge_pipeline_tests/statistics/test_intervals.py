@@ -137,3 +137,12 @@ def test_what_weakens_an_interval_is_said(
     assert (estimate.value, estimate.n, estimate.n_left_out) == (0.5, 100, 2)
     assert (estimate.ci95 is not None) == ci95
     assert (words is None and estimate.reason is None) or (words is not None and words in (estimate.reason or ""))
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3, 4])
+def test_so_few_clusters_are_not_said_to_have_a_95_percent_interval(n_clusters: int) -> None:
+    replicates = np.random.default_rng(n_clusters).uniform(0.1, 0.2, 2000)
+    found = ours.estimate_with_interval(0.15, replicates, n=9, n_left_out=0, n_clusters=n_clusters)
+    assert found.ci95 == pytest.approx((replicates.min(), replicates.max()), abs=1e-3)
+    assert (ours.two_sided_p(replicates, n_clusters) or 0) > 0.05
+    assert found.reason is not None and "give no 95% interval" in found.reason and "93 to 96%" not in found.reason
