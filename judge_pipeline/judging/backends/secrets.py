@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import re
 from collections.abc import Mapping
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 BLANK = "[key removed]"
 """What stands in a text where a key stood."""
 
 _NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 8
+"""Shorter values are no secrets but placeholders (``EMPTY``, ``none``, ``x``); blanked, they would spoil answers."""
+
 _SHORTEST_BEGINNING = 4
 _LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|xai|gsk|hf|AIza)[-_]?[A-Za-z0-9_-]{20,}|(?i:bearer)\s+[\w.~+/=-]{12,}")
 
@@ -21,7 +25,7 @@ class Scrubber:
 
     def __init__(self, environment: Mapping[str, str], *names: str | None) -> None:
         """``names`` are variables that hold secrets whatever they are called."""
-        named = [environment[name] for name in names if name and environment.get(name)]
+        named = [environment[name] for name in names if name and len(environment.get(name, "")) >= _SHORTEST]
         guessed = [value for name, value in environment.items() if len(value) >= _SHORTEST and _NAMES.search(name)]
         self._named = _longest_first(named)
         self._all = _longest_first([*named, *guessed])
@@ -58,5 +62,12 @@ def _longest_first(values: list[str]) -> list[str]:
 
 
 def _forms(value: str) -> set[str]:
-    """The value as it stands, URL-quoted, and in base64: ways in which a provider may echo it."""
-    return {value, quote(value, safe=""), base64.b64encode(value.encode()).decode().rstrip("=")}
+    """The value as it stands, and in ways in which a provider may echo it: quoted for URLs, JSON (also JSON within
+    JSON, and with escaped slashes), HTML and Python, and in base64."""
+    raw = value.encode("utf-8", "surrogateescape")  # a variable may hold bytes that are no text
+    in_json = json.dumps(value)[1:-1]
+    base64s = (encode(raw).decode().rstrip("=") for encode in (base64.b64encode, base64.urlsafe_b64encode))
+    return {
+        value, quote(raw), quote(raw, safe=""), quote_plus(raw), repr(value)[1:-1], html.escape(value),
+        in_json, json.dumps(in_json)[1:-1], in_json.replace("/", "\\/"), in_json.replace("/", "\\\\/"), *base64s,
+    }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
-from urllib.parse import quote
+import html
+import json
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,36 @@ def test_no_form_of_the_key_is_left(key: str, around: str) -> None:
         assert key not in scrub.error(text).replace(BLANK, "")
         assert encoded not in scrub.error(text).replace(BLANK, "")
         assert key not in scrub.answer(text).replace(BLANK, "")
+
+
+ODD = "zk/very\"secret&key+98'7654\\é"
+
+
+@pytest.mark.parametrize(
+    "echoed",
+    [
+        json.dumps({"Authorization": f"Bearer {ODD}"}), json.dumps(json.dumps(ODD)),
+        json.dumps(ODD).replace("/", "\\/"),
+        html.escape(ODD), repr({"key": ODD}), quote_plus(ODD), quote(ODD),
+        base64.urlsafe_b64encode(ODD.encode()).decode(),
+    ],
+)  # fmt: skip
+def test_a_key_with_characters_that_are_escaped_is_blanked(echoed: str) -> None:
+    scrub = Scrubber({"WHATEVER": ODD}, "WHATEVER")
+    assert "98" not in scrub.error(echoed) and BLANK in scrub.error(echoed)
+    assert scrub.answer(echoed) == scrub.error(echoed)
+
+
+@pytest.mark.parametrize("placeholder", ["EMPTY", "none", "1", "x"])
+def test_a_placeholder_is_no_secret_and_spoils_no_answer(placeholder: str) -> None:
+    scrub = Scrubber({"VLLM_KEY": placeholder}, "VLLM_KEY")
+    answer = '{"p_ac": 0.1, "rationale": "none is EMPTY, x = 1"}'
+    assert scrub.answer(answer) == answer
+
+
+def test_a_variable_that_holds_bytes_that_are_no_text_is_blanked() -> None:
+    value = b"\xff\xfeabcdefgh".decode("utf-8", "surrogateescape")
+    assert Scrubber({"SOME_TOKEN": value}).error(f"x {value}") == f"x {BLANK}"
 
 
 def test_other_secrets_of_the_environment_are_blanked_in_errors_and_answers_are_left_alone() -> None:
