@@ -52,16 +52,15 @@ def struggle_turns(
     for order, turned in attempts_by_order(attempts, trajectories).items():
         place = np.lexsort([turned["turn"].to_numpy(), *(turned[name].to_numpy(str) for name in _GROUP[::-1])])
         table = turned[["attempt_id", *_GROUP, "turn"]].iloc[place].reset_index(drop=True).assign(order=order)
+        same = (table[_GROUP].shift() == table[_GROUP]).all(axis=1).to_numpy()
+        follows = same & (np.diff(table["turn"].to_numpy(np.int64), prepend=0) == 1)
         for judge, confidence in zip(judges, confidences[place].T, strict=True):
-            parts.append(_curve(table, judge, confidence))
+            parts.append(_curve(table, judge, confidence, follows))
     return STRUGGLE_TURNS.conform(pd.concat(parts, ignore_index=True)[STRUGGLE_TURNS.column_names])
 
 
-def _curve(table: pd.DataFrame, judge: str | None, confidence: FloatArray) -> pd.DataFrame:
-    """One judge's rows, in the order of trajectories and turns."""
-    turn = table["turn"].to_numpy(np.int64)
-    same = (table[_GROUP].shift() == table[_GROUP]).all(axis=1).to_numpy()
-    follows = same & (np.diff(turn, prepend=0) == 1)
+def _curve(table: pd.DataFrame, judge: str | None, confidence: FloatArray, follows: np.ndarray) -> pd.DataFrame:
+    """One judge's rows, in the order of trajectories and turns; ``follows`` says where the turn before is there."""
     before = np.concatenate([[np.nan], confidence[:-1]])
     change = np.where(follows, confidence - before, np.nan)
     whom = f"by {judge}" if judge is not None else "by the whole panel"
@@ -69,7 +68,7 @@ def _curve(table: pd.DataFrame, judge: str | None, confidence: FloatArray) -> pd
         len(table),
         [
             (np.isnan(confidence), f"not judged {whom}"),
-            (turn == 1, "no change: turn 1 has no turn before it"),
+            (table["turn"] == 1, "no change: turn 1 has no turn before it"),
             (~follows, "no change: the turn before is not in the table"),
             (np.isnan(before), f"no change: the turn before was not judged {whom}"),
         ],
