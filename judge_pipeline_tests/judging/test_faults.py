@@ -72,6 +72,10 @@ ACCEPTED: dict[str, tuple[Body, str | None]] = {
     "an error that is null": (body()[:-1] + ', "error": null}', None),
     "no usage": (json.dumps({k: v for k, v in completion().items() if k != "usage"}), None),
     "usage null": (json.dumps(completion() | {"usage": None}), None),
+    "usage without answer tokens": (
+        json.dumps(completion() | {"usage": {"prompt_tokens": 100, "completion_tokens": None, "total_tokens": 100}}),
+        None,
+    ),
     "a number for the model's name": (json.dumps(completion() | {"model": 5}), None),
     "a list for the reply's id": (json.dumps(completion() | {"id": [7]}), None),
     "a byte order mark before the body": (b"\xef\xbb\xbf" + body().encode(), None),

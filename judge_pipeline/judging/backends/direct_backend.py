@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.litellm_backend import response_format, with_answer_limit
-from judge_pipeline.judging.backends.litellm_client import count_of
+from judge_pipeline.judging.backends.litellm_client import are_counts, count_of
 from judge_pipeline.judging.backends.provider_errors import classify, status_of_code
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.request import Call, Message
@@ -112,7 +112,7 @@ def reply_of(content: bytes, request_id: str | None, price: Price | None, sent: 
     whole = _object(content)
     choice = _choice(whole)
     message = choice["message"]
-    tokens_in, tokens_out, tokens_reasoning = _usage(whole.get("usage"))
+    tokens_in, tokens_out, tokens_reasoning = _usage(whole.get("usage"), message.get("content"))
     cost_usd = None
     if price is not None and tokens_in is not None and tokens_out is not None:
         cost_usd = price.cost_usd(tokens_in, tokens_out)
@@ -220,12 +220,12 @@ def _choice(whole: Mapping[str, Any]) -> dict[str, Any]:
     return first
 
 
-def _usage(usage: Any) -> tuple[int | None, int | None, int | None]:
+def _usage(usage: Any, text: Any) -> tuple[int | None, int | None, int | None]:
     """Tokens in, out, and of those thinking; None where unknown or no count."""
     if not isinstance(usage, dict):
         return None, None, None
     tokens_in, tokens_out = count_of(usage.get("prompt_tokens")), count_of(usage.get("completion_tokens"))
-    if not tokens_in or tokens_out is None:
+    if not are_counts(tokens_in, tokens_out, text):
         return None, None, None
     details = usage.get("completion_tokens_details")
     return tokens_in, tokens_out, count_of(details.get("reasoning_tokens")) if isinstance(details, dict) else None

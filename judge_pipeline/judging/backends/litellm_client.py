@@ -132,14 +132,19 @@ async def close_clients() -> None:
 def usage_of(reply: Any) -> tuple[int | None, int | None, int | None]:
     """Tokens in, out, and of those thinking; None where unknown.
 
-    litellm writes 0 prompt tokens where the provider gave no usage, and passes nonsense on: neither is a count.
+    litellm writes 0 tokens where the provider gave none, and passes nonsense on: neither is a count.
     """
     usage = getattr(reply, "usage", None)
     tokens_in, tokens_out = (count_of(getattr(usage, name, None)) for name in ("prompt_tokens", "completion_tokens"))
-    if not tokens_in or tokens_out is None:
+    if not are_counts(tokens_in, tokens_out, reply.choices[0].message.content):
         return None, None, None
     details = getattr(usage, "completion_tokens_details", None)
     return tokens_in, tokens_out, count_of(getattr(details, "reasoning_tokens", None))
+
+
+def are_counts(tokens_in: int | None, tokens_out: int | None, text: Any) -> bool:
+    """Whether the tokens can be those of a call that brought the text: there is no prompt and no text of 0 tokens."""
+    return bool(tokens_in) and tokens_out is not None and (tokens_out > 0 or not text)
 
 
 def count_of(value: Any) -> int | None:
