@@ -97,7 +97,7 @@ def against_chance(rows: Sequence[Difference], column: Mapping[str, Estimate], t
     basis = f"By ROC-AUC ({n}), p-values corrected for looking at {k} judge{'' if k == 1 else 's'} (Holm)"
     if not above and not below:
         least = min(tested, key=lambda row: row.p_holm or 0.0)
-        alone = [row.judge_1 for row in tested if row.estimate.ci95 is not None and row.estimate.ci95[0] > 0]
+        alone = [row.judge_1 for row in tested if row.of(row.judge_1) > 0 and (row.p_value or 1.0) < ALPHA]
         looks = (
             f" Taken alone, the interval of {names(alone)} lies above 0.5; with {k} looks at once that is not enough."
             if alone and k > 1

@@ -42,9 +42,16 @@ def chance(*rows: tuple[str, float, float | None]) -> CocreationReportInput:
 
 
 def test_nobody_is_told_from_chance_after_the_correction() -> None:
-    text = told(findings(chance(("a", 0.3, 0.06), ("b", 0.1, 0.6), ("c", -0.1, 0.9))), "No judge is distinguishable")
+    others = [difference("roc_auc", "chance", judge, None, value, 0.9) for judge, value in (("b", 0.1), ("c", -0.1))]
+    alone = difference("roc_auc", "chance", "a", None, 0.3, 0.06, p_value=0.02)
+    text = told(findings(given_rows([alone, *others])), "No judge is distinguishable")
     assert "corrected for looking at 3 judges (Holm): the smallest is 0.060, a's" in text
     assert "Taken alone, the interval of a lies above 0.5; with 3 looks at once that is not enough" in text
+
+
+def test_an_interval_of_so_few_clusters_that_p_stays_above_5_percent_shows_nothing_alone() -> None:
+    text = told(findings(chance(("a", 0.3, 0.12), ("b", 0.1, 0.6))), "No judge is distinguishable")
+    assert "Taken alone" not in text
 
 
 def test_judges_are_told_from_chance_with_their_p() -> None:
