@@ -33,6 +33,10 @@ from judge_pipeline.tables import (
     TRAJECTORIES,
     VERDICT_WORD_COUNTS,
 )
+from judge_pipeline.tables.hazards import HAZARDS
+from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_SUMMARY, CONVERGENCE, REVISION_GAINS, REVISIONS
+from judge_pipeline.tables.struggle import STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
+from judge_pipeline.tables.time_to_success import SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
 
 GROUP = "reports"
 
@@ -95,6 +99,17 @@ _REPORTED_TOO = (
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
     RERATING_AGREEMENT,
+    SURVIVAL_CURVES,
+    SURVIVAL_GROUPS,
+    SURVIVAL_TESTS,
+    HAZARDS,
+    STRUGGLE_GROUPS,
+    TRAJECTORY_PATTERNS,
+    REVISIONS,
+    CONVERGENCE,
+    CHURN_SUMMARY,
+    REVISION_GAINS,
+    CHURN_EFFECTS,
 )
 """Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
+
+import pandas as pd
 
 from judge_pipeline.figures.agreement import cohen_figure
 from judge_pipeline.figures.canaries import canary_figure
@@ -14,11 +16,15 @@ from judge_pipeline.figures.estimates import accepted_share
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
+from judge_pipeline.figures.revision import churn_figure, convergence_figure
+from judge_pipeline.figures.struggle_groups import struggle_groups_figure
 from judge_pipeline.figures.style import DrawnFigure
 from judge_pipeline.figures.thresholds import threshold_figure
+from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
 from judge_pipeline.report import cocreation_views as views
 from judge_pipeline.report.canary_views import canaries
 from judge_pipeline.report.cautions import cautions
+from judge_pipeline.report.dynamics_views import dynamics_views
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
 from judge_pipeline.report.measurement_views import measurement_views
@@ -33,7 +39,8 @@ PAPER_FIGURES = {
     "roc": "paper 1, Figure 2a", "pr": "paper 1, Figure 2b", "reliability": "paper 1, Figure 3",
     "cross-metric": "paper 1, Figure 4", "cohen": "paper 1, Figure 5", "prompt-code": "paper 1, Figure 6",
     "decision-agreement": "paper 1, Figure 7", "struggle": "paper 1, Figure 8", "survival": "paper 1, Figure 9",
-    "success": "paper 1, Figure 10",
+    "success": "paper 1, Figure 10", "churn-code-ned": "paper 1, Figure 12",
+    "churn-codebleu-churn": "paper 1, Figure 13", "convergence": "paper 1, Figure 14",
 }  # fmt: skip
 """Which figure of the paper each follows."""
 
@@ -79,12 +86,24 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         prompt_code_figure(tables.prompt_code_ned, tables.prompt_code_summary),
         success_figure(tables.success_at_turn),
         survival_figure(tables.survival),
+        *_drawn((tables.survival_curves, time_curves_figure), (tables.survival_groups, time_groups_figure)),
         struggle_figure(tables.struggle_curves),
+        *_drawn(
+            (tables.struggle_groups, struggle_groups_figure),
+            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "code_ned")),
+            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
+            (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
+        ),
     ]
     effects = tables.judge_canary_effects
     if effects is not None and len(effects):
         drawn.append(canary_figure(effects))
     return [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
+
+
+def _drawn(*made: tuple[pd.DataFrame | None, Callable[[pd.DataFrame], DrawnFigure]]) -> list[DrawnFigure]:
+    """The figures whose table was made."""
+    return [draw(table) for table, draw in made if table is not None]
 
 
 def without_skill(tables: CocreationReportInput) -> dict[str, float]:
@@ -116,6 +135,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.trajectory_counts(tables.trajectories),
         views.success(tables.success_at_turn),
         views.survival(tables.survival),
+        *dynamics_views(tables),
         *([canaries(effects, kinds)] if effects is not None and len(effects) else []),
         views.set_aside(tables.ingest_quarantine),
         *views.provenance(provenance),

@@ -41,6 +41,17 @@ class CocreationReportInput:
     acceptance_rates: pd.DataFrame | None = None
     judge_canary_effects: pd.DataFrame | None = None
     rerating_agreement: pd.DataFrame | None = None
+    survival_curves: pd.DataFrame | None = None
+    survival_groups: pd.DataFrame | None = None
+    survival_tests: pd.DataFrame | None = None
+    hazards: pd.DataFrame | None = None
+    struggle_groups: pd.DataFrame | None = None
+    trajectory_patterns: pd.DataFrame | None = None
+    revisions: pd.DataFrame | None = None
+    convergence: pd.DataFrame | None = None
+    churn_summary: pd.DataFrame | None = None
+    revision_gains: pd.DataFrame | None = None
+    churn_effects: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():

@@ -1,0 +1,58 @@
+"""The tables of dynamics of the contest with the paper's counts, made by the functions that the assets call."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pandas as pd
+
+from judge_pipeline.cocreation.churn_effects import churn_effects
+from judge_pipeline.cocreation.churn_summary import churn_summary
+from judge_pipeline.cocreation.hazards import hazards
+from judge_pipeline.cocreation.prompt_windows import prompt_texts
+from judge_pipeline.cocreation.revision import KindLimits, convergence, revisions
+from judge_pipeline.cocreation.revision_gains import revision_gains
+from judge_pipeline.cocreation.struggle import struggle_groups, struggle_turns
+from judge_pipeline.cocreation.success_by_group import survival_groups
+from judge_pipeline.cocreation.time_to_success import survival_curves, survival_tests
+from judge_pipeline.cocreation.trajectory_patterns import PatternRules, trajectory_patterns
+from judge_pipeline.cocreation.trajectory_times import trajectory_times
+from judge_pipeline.settings.contest import DynamicsSettings, RevisionSettings
+from judge_pipeline_tests.paper_counts_contest import JUDGES, SEED, paper_counts_contest
+
+RESAMPLES = 60
+
+
+@lru_cache
+def made_dynamics() -> dict[str, pd.DataFrame]:
+    """Name -> table; the same objects each time, so copy a table before changing it."""
+    given = paper_counts_contest()
+    attempts, whole = given.attempts, given.trajectories
+    dynamics, revising = DynamicsSettings(), RevisionSettings()
+    texts = prompt_texts(attempts, given.prompt_logs, problem_names={}, mentions=revising.mentions)
+    limits = KindLimits(revising.incremental_at_most, revising.rewrite_at_least)
+    revised = revisions(attempts, whole, texts, given.struggle_curves, limits)
+    near = convergence(attempts, whole)
+    times = trajectory_times(
+        attempts, given.prompt_logs, whole, participant_groups={}, problem_names={}, mentions=revising.mentions
+    )
+    turns = struggle_turns(attempts, given.predictions, whole, JUDGES)
+    drawn = {"seed": SEED, "n_resamples": RESAMPLES}
+    levels = dynamics.max_levels
+    rules = PatternRules(dynamics.recovery_change, dynamics.stagnation_change, dynamics.stagnation_turns)
+    return {
+        "revisions": revised,
+        "convergence": near,
+        "churn_summary": churn_summary(revised, near, attempts, whole, **drawn),
+        "revision_gains": revision_gains(revised, **drawn),
+        "churn_effects": churn_effects(revised, **drawn, model_levels=revising.model_levels),
+        "survival_curves": survival_curves(times, max_levels=levels),
+        "survival_tests": survival_tests(times, max_levels=levels),
+        "survival_groups": survival_groups(
+            times, **drawn, horizon_turns=dynamics.horizon_turns, horizon_minutes=dynamics.horizon_minutes,
+            max_levels=levels,
+        ),
+        "struggle_groups": struggle_groups(turns, whole, **drawn, max_levels=levels),
+        "trajectory_patterns": trajectory_patterns(attempts, whole, given.struggle_curves, rules),
+        "hazards": hazards(attempts, whole),
+    }  # fmt: skip
