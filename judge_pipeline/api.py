@@ -280,6 +280,9 @@ def _checked(predictions: pd.DataFrame) -> pd.DataFrame:
     if not isinstance(predictions, pd.DataFrame):
         raise TypeError(f"predictions must be a pandas DataFrame, not {type(predictions).__name__}")
     frame = predictions
+    twice = sorted(set(map(str, frame.columns[frame.columns.duplicated()])))
+    if twice:
+        raise PredictionError(f"there is more than one column {', '.join(twice)}. Remedy: keep one of each")
     if "problem" in frame.columns:
         if "problem_id" in frame.columns:
             raise PredictionError("there are both a column problem and a column problem_id. Remedy: keep one")

@@ -166,3 +166,10 @@ def test_every_public_name_is_there_and_explains_itself() -> None:
         assert len(getattr(judge_pipeline, name).__doc__) > 40, name
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         judge_pipeline.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["p_ac", "judge"])
+def test_a_column_that_is_there_twice_is_named(name: str) -> None:
+    frame = pd.DataFrame({"attempt_id": ["a"], "judge": ["J"], "p_ac": [0.5], "y": [1], "split": ["test"]})
+    with pytest.raises(PredictionError, match=f"more than one column {name}. Remedy: keep one"):
+        evaluate_attempts(pd.concat([frame, frame[[name]]], axis=1))
