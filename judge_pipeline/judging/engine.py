@@ -8,6 +8,7 @@ the requests are rendered and hashed, what is answered is looked up, the rest is
 from __future__ import annotations
 
 import random
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
@@ -135,13 +136,12 @@ def _asked(
     planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting)
     if context.planned is not None:
         context.planned(planned)
-    missing_key = settings.missing_key(context.environment) if to_ask else None
+    without_key = _without_key(judge, settings, context.environment) if to_ask else None
     notes: tuple[str, ...] = ()
     failed: dict[str, Failed] = {}
     batches = Advanced(direct=[prepared.task(hash_) for hash_ in to_ask])
-    if missing_key:
-        words = f"set {missing_key} to the provider's key: judge {judge} cannot be asked without it"
-        failed = dict.fromkeys(to_ask, Failed(Failure("authentication", words), 0))
+    if without_key is not None:
+        failed = dict.fromkeys(to_ask, Failed(without_key, 0))
         batches = Advanced()
     elif isinstance(settings, LitellmJudge) and batched:
         batches = _advanced(judge, settings, prepared, to_ask, checkpoint, context, of_contest)
@@ -175,6 +175,18 @@ def _asked(
         n_waiting=len(batches.waiting),
         n_submitted=batches.n_submitted,
     )
+
+
+def _without_key(judge: str, settings: AskedSettings, environment: Mapping[str, str]) -> Failure | None:
+    """Why the judge cannot be asked: its key is not set, or holds what no header can carry. Its value is not shown."""
+    name = settings.missing_key(environment)
+    if name is not None:
+        return Failure("authentication", f"set {name} to the provider's key: judge {judge} cannot be asked without it")
+    name = settings.api_key_env if isinstance(settings, LitellmJudge) else None
+    if name is None or re.fullmatch(r"[!-~]+", environment[name]):
+        return None
+    words = "holds a blank, a line break or a letter outside ASCII, which no key does: set it again"
+    return Failure("authentication", f"{name}, the key of judge {judge}, {words}")
 
 
 def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:

@@ -462,3 +462,15 @@ def test_in_a_storm_of_faults_every_attempt_is_judged_or_failed_with_its_class(
     assert verify(again.outputs, make_requests(n)) == []
     assert again.n_from_checkpoint == len(judged)
     assert len(provider.requests) == result.n_calls + len(failed) == again.n_calls
+
+
+@pytest.mark.parametrize("key", ["abcdefghijk\n", "\tabcdefghijk", "abcdefgh ijk", "abcdefgh\u2013ijk", " "])
+def test_a_key_that_no_header_can_carry_is_named_before_anything_is_asked(
+    provider: Any, checkpoint: Checkpoint, context: JudgingContext, loopback_judge: Any, make_requests: Any, key: str
+) -> None:
+    settings = loopback_judge(api_key_env="LOOPBACK_KEY")
+    changed = dataclasses.replace(context, environment={"LOOPBACK_KEY": key})
+    result = judge_requests("j", settings, make_requests(3), checkpoint=checkpoint, context=changed)
+    assert (len(provider.requests), list(result.failures["class"])) == (0, ["authentication"] * 3)
+    text = result.failures["text"][0]
+    assert text.startswith("LOOPBACK_KEY, the key of judge j, holds a blank") and "abcdefgh" not in text
