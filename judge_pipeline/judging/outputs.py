@@ -108,9 +108,23 @@ def parsed_answers(judgments: Judgments, prepared: Prepared) -> pa.Table:
         table = arrow_json.read_json(io.BytesIO("\n".join(judgments.answers).encode()), parse_options=options)
         if len(table) != len(judgments.answers):
             raise pa.ArrowInvalid(f"{len(table)} answers in {len(judgments.answers)} texts")
+        if not _in_range(table):  # a file that was edited; repeats are held to no other schema
+            raise pa.ArrowInvalid("a value is missing or out of range")
     except pa.ArrowInvalid as error:
         raise _damaged(judgments, prepared, error) from None
     return table
+
+
+def _in_range(answers: pa.Table) -> bool:
+    from pyarrow import compute
+
+    if any(column.null_count for column in answers.columns):
+        return False
+    for name, low, high in (("p_ac", 0, 1), ("s_algo", 1, 5), ("s_robust", 1, 5)):
+        found = compute.min_max(answers.column(name)).as_py()
+        if found["min"] < low or found["max"] > high:
+            return False
+    return True
 
 
 def _damaged(judgments: Judgments, prepared: Prepared, error: Exception) -> JudgingError:

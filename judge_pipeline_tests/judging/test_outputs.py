@@ -183,8 +183,13 @@ def test_each_way_is_the_one_it_is_called(checkpoint: Checkpoint, way: str) -> N
 
 
 @pytest.mark.parametrize(
-    "damage", ['{"p_ac": 0.5, "s_algo"', "", '{"p_ac": "x"}', '{"p_ac": 0.5}\n{"p_ac": 0.5}', "[1]"]
-)
+    "damage",
+    [
+        '{"p_ac": 0.5, "s_algo"', "", '{"p_ac": "x"}', '{"p_ac": 0.5}\n{"p_ac": 0.5}', "[1]", '{"p_ac": 0.5}',
+        '{"p_ac": 7, "s_algo": 3, "s_robust": 2, "rationale": "x"}',
+        '{"p_ac": 0.5, "s_algo": 0, "s_robust": 2, "rationale": "x"}',
+    ],
+)  # fmt: skip
 def test_a_damaged_answer_is_named_with_the_remedy(checkpoint: Checkpoint, damage: str) -> None:
     prepared = prepare("j", judge(), requests_table(4), PROMPTS)
     filled(checkpoint, prepared, ("j",))
