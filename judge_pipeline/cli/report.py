@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     help="Write each table as .csv and .tex into this folder.",
 )
 @click.option("--methods", is_flag=True, help="Print what was done with these data, in words that can be cited.")
+@click.option("--trajectories", is_flag=True, help="Write a page for each trajectory (of many, for 200) and a list.")
+@click.option(
+    "--trajectory",
+    nargs=2,
+    metavar="PARTICIPANT PROBLEM",
+    help="Write the page of this trajectory, whether or not it is among those of --trajectories.",
+)
 def report(
     contest: str,
     out: Path | None,
@@ -38,6 +45,8 @@ def report(
     form: Literal["png", "svg"],
     tables: Path | None,
     methods: bool,
+    trajectories: bool,
+    trajectory: tuple[str, str] | None,
 ) -> int:
     """Make the report of CONTEST anew from the stored judgments, and print its path. No judge is asked.
 
@@ -46,6 +55,7 @@ def report(
       judge-pipeline report my-contest --figures figures --format svg
       judge-pipeline report my-contest --tables tables
       judge-pipeline report my-contest --methods > methods.txt
+      judge-pipeline report my-contest --trajectories
     """
     from judge_pipeline.definitions import COMPARE_CONTESTS, REPORT_CONTEST, build_definitions
     from judge_pipeline.orchestration.contest_folders import contest_folders
@@ -82,6 +92,10 @@ def report(
         _write_tables(given, provenance, tables)
     if figures is not None:
         _write_figures(given, figures, form)
+    if trajectories:
+        _write_pages(workspace, contest, provenance.code_version, None)
+    if trajectory:
+        _write_pages(workspace, contest, provenance.code_version, trajectory)
     if methods:
         _print_methods(given, provenance)
     return 0
@@ -113,6 +127,20 @@ def _write_figures(given: CocreationReportInput, folder: Path, form: Literal["pn
         if figure.figure is None:
             click.echo(f"Not drawn: {figure.title}: {figure.reason}", err=True)
     click.echo(f"{len(written)} figures in {folder}", err=True)
+
+
+def _write_pages(workspace: Workspace, contest: str, code_version: str, only: tuple[str, str] | None) -> None:
+    """Raises click.BadParameter where there is no such trajectory."""
+    from judge_pipeline.orchestration.trajectory_pages import NoSuchTrajectoryError, pages_dir, write_pages
+
+    try:
+        written = write_pages(workspace, contest, code_version, only)
+    except NoSuchTrajectoryError as error:
+        raise click.BadParameter(str(error), param_hint="--trajectory") from None
+    where = (
+        str(written[0]) if only else f"{len(written)} pages, listed in {pages_dir(workspace, contest) / 'index.html'}"
+    )
+    click.echo(f"Trajectories: {where}", err=True)
 
 
 def _print_methods(given: CocreationReportInput, provenance: ReportProvenance) -> None:

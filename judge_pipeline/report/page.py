@@ -26,7 +26,11 @@ _FOLDER = "templates"
 
 
 def render(
-    template: str, figures: Sequence[DrawnFigure], context: Mapping[str, Any], views: Sequence[View] = ()
+    template: str,
+    figures: Sequence[DrawnFigure],
+    context: Mapping[str, Any],
+    views: Sequence[View] = (),
+    further_scripts: Sequence[str] = (),
 ) -> str:
     """The page of a template, with the figures' data, the tables' and the scripts that draw, sort and save them.
 
@@ -35,13 +39,14 @@ def render(
         figures: all figures of the page; the template places them.
         context: what the template is given besides. Text is escaped wherever it is shown.
         views: all tables of the page, for sorting and saving; the template places them.
+        further_scripts: files in ``report/templates`` that the page runs besides.
 
     Returns:
         HTML in UTF-8, the same for the same input.
     """
     drawn = any(figure.figure is not None for figure in figures)
     library, script = (plotly_js(), _asset("report.js")) if drawn else ("", "")
-    scripts = [code for code in (_asset("tables.js"), library, script) if code]
+    scripts = [code for code in (_asset("tables.js"), library, script, *map(_asset, further_scripts)) if code]
     shown = [view for view in views if view.rows]
     return _environment().get_template(template).render(
         **context,

@@ -13,6 +13,9 @@ from judge_pipeline.cli.leaderboard import leaderboard
 from judge_pipeline.cli.report import report
 from judge_pipeline.orchestration.exports import report_path, start_page_path, tables_dir
 from judge_pipeline.orchestration.forgetting import forget
+from judge_pipeline.orchestration.trajectory_pages import chosen_trajectories, pages_dir, write_pages
+from judge_pipeline.report.trajectory_page import page_name
+from judge_pipeline.tables import TRAJECTORIES
 from judge_pipeline_tests.mini_contest import MiniContest
 from judge_pipeline_tests.test_pipeline import House
 
@@ -70,9 +73,34 @@ def test_the_leaderboard_is_a_table_of_80_columns_or_json(house: House) -> None:
     assert set(said["judges"]["sharp"]["roc_auc"]) >= {"value", "n", "n_left_out", "ci95", "reason", "ranks"}
 
 
+def test_pages_of_trajectories_are_written_and_listed(house: House) -> None:
+    folder = pages_dir(house.workspace, "mini")
+    rows = house.table(TRAJECTORIES)
+    first = (rows["participant"].iloc[0], rows["problem_id"].iloc[0])
+    assert call(house, report, "mini", "--trajectory", *first).return_value == 0
+    one = page_name("mini", *first)
+    assert {file.name for file in folder.iterdir()} == {one, "index.html"}
+    (folder / ("0" * 20 + ".html")).write_text("of nobody any more")
+    assert call(house, report, "mini", "--trajectories").return_value == 0
+    names = {page_name("mini", u, p) for u, p in zip(rows["participant"], rows["problem_id"], strict=True)}
+    assert {file.name for file in folder.iterdir()} == {*names, "index.html"}
+    listed = (folder / "index.html").read_text(encoding="utf-8")
+    assert all(f'href="{name}"' in listed for name in names)
+    write_pages(house.workspace, "mini", "1", limit=2)
+    assert len(list(folder.iterdir())) == 3
+    kept = chosen_trajectories(rows, house.workspace.contest(house.contest.folder).seed, 2)
+    assert {page_name("mini", *key) for key in kept} == {file.name for file in folder.iterdir()} - {"index.html"}
+    nobody = CliRunner().invoke(
+        report, ["mini", "--trajectory", "nobody", "A"], env={"JUDGE_PIPELINE_HOME": str(house.contest.home)}
+    )
+    assert nobody.exit_code == 2 and "no trajectory of participant 'nobody'" in nobody.output
+
+
 def test_who_withdraws_is_in_no_table_over_all_contests(house: House) -> None:
     assert call(house, leaderboard).return_value == 0
+    write_pages(house.workspace, "mini", "1")
     forget(house.workspace, "mini", "E001", "2026-11-30")
+    assert not pages_dir(house.workspace, "mini").exists()
     assert not start_page_path(house.workspace).exists()
     assert not list((house.workspace.out_dir / "tables" / "leaderboard").glob("*.parquet"))
     assert not tables_dir(house.workspace, "mini").exists()
