@@ -84,10 +84,8 @@ def _answers(
     beside = today[["judge", "attempt_id"]].merge(models, on=["judge", "attempt_id"], how="left")["model"]
     today["model"] = today["model"].astype("object").where(today["model"].notna(), beside.astype("object").to_numpy())
     columns = [*_VERSION, "attempt_id", "p_ac", "answered_at", "is_current"]
-    found = pd.concat(
-        [kept.assign(is_current=False)[columns], today.assign(answered_at="~", is_current=True)[columns]],
-        ignore_index=True,
-    )
+    earlier, now = kept.assign(is_current=False)[columns], today.assign(answered_at="~", is_current=True)[columns]
+    found = pd.concat([earlier, now], ignore_index=True) if len(earlier) else now
     found[["prompt_sha256", "model"]] = found[["prompt_sha256", "model"]].astype("object").fillna("")
     # Today's answers sort last: "~" lies behind every date.
     found = found.sort_values([*_VERSION, "attempt_id", "answered_at"], kind="stable", ignore_index=True)

@@ -331,7 +331,7 @@ def _row(pair: Pair, metric: str, values: tuple[float, float], replicates: Repli
     estimate = _difference(metric, values, own, basis)
     if estimate.value is not None and own[0] is not None and own[1] is not None:
         row["p_value"] = two_sided_p(_moved(metric, own[1] - own[0], estimate.value), basis.n_clusters)
-    return {**row, **estimate.to_row(), "change": _change(better, estimate)}
+    return {**row, **estimate.to_row(), "change": _change(better, estimate, row["p_value"])}
 
 
 def _side(side: str, metric: str, value: float, replicates: FloatArray | None, basis: _Basis) -> dict[str, Any]:
@@ -371,13 +371,18 @@ def _moved(metric: str, replicates: FloatArray, value: float) -> FloatArray:
     return recentred(replicates, value) if metric in RECENTRED else replicates
 
 
-def _change(better: str, estimate: Estimate) -> str | None:
-    """What is told: the interval leaves out 0 on the worse or on the better side, or holds it, or is not there."""
+def _change(better: str, estimate: Estimate, p_value: float | None) -> str | None:
+    """What is told: the interval leaves out 0 on the worse or on the better side, or holds it, or is not there.
+
+    Of fewer than 5 clusters there is no 95% interval, only the extremes of all resamples: there p decides.
+    """
     if better == "neither":
         return None
     if estimate.value is None or estimate.ci95 is None:
         return "undefined"
     low, high = estimate.ci95
+    if p_value is not None and p_value > 0.05:
+        return "not told"
     if better == "lower":
         low, high = -high, -low
     if high < -ROUNDING:

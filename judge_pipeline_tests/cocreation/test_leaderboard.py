@@ -1,4 +1,4 @@
-"""Judges over several contests: the same figures as on the pooled rows, and ranks that only shown differences narrow."""
+"""Judges over several contests: the same figures as on the pooled rows; only shown differences narrow ranks."""
 
 from __future__ import annotations
 
