@@ -54,7 +54,7 @@ def test_a_second_run_opens_nothing_and_each_file_is_made_once(tmp_path: Path, m
     workspace, heard, made = Workspace.find({}, contest.home), _Heard(), []
     really = table_asset.table_file
     monkeypatch.setattr(
-        table_asset, "table_file", lambda table, rows: (made.append(table.name), really(table, rows))[1]
+        table_asset, "table_file", lambda table, *given: (made.append(table.name), really(table, *given))[1]
     )
     with open_instance(workspace) as instance:
         instance.add_dynamic_partitions(CONTESTS.name or "", ["mini"])
