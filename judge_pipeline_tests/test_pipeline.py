@@ -184,6 +184,8 @@ def test_the_same_inputs_give_the_same_bytes(finished: House, tmp_path: Path) ->
     again = House(MiniContest(tmp_path / "home").lay())
     with again.instance:
         assert again.through("sharp", "dull", "text").error is None
+        for house in (again, finished):
+            assert run_job(house.definitions, house.instance, COMPARE_CONTESTS, None).error is None
         assert again.hashes() == finished.hashes()
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from judge_pipeline.cli.main import main
-from judge_pipeline.cocreation import requests
+from judge_pipeline.cocreation import making_requests
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ATTEMPTS
@@ -238,8 +238,10 @@ def test_report_tells_of_a_judge_that_is_stale(shell: Shell, mini: MiniContest) 
 def test_a_check_that_stops_the_run_says_what_it_found(
     shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build = requests.judge_requests
-    monkeypatch.setattr(requests, "judge_requests", lambda *tables, **settings: build(*tables, **settings).iloc[1:])
+    build = making_requests.judge_requests
+    monkeypatch.setattr(
+        making_requests, "judge_requests", lambda *tables, **settings: build(*tables, **settings).iloc[1:]
+    )
     code, out, err = shell("run", "data/contests/mini", "--judges", "text")
     assert code == 1
     assert "judge_requests: joins_complete" in err
