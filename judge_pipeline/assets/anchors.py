@@ -40,11 +40,10 @@ def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.As
     )
     def anchor_runs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
         """Asks the judge about the anchor set anew in each period, and keeps the earlier ones. Costs money."""
+        from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.anchor_run import ask_anchor
 
-        training = attempts.merge(
-            splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
-        )
+        training = with_splits(attempts, splits)
         return ask_anchor(context, contest_of(context), judge_of(context), judge_requests, training)
 
     return anchor_runs

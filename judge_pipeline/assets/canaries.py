@@ -39,11 +39,10 @@ def judge_canaries_asset(judges: Sequence[str], configuration_sha256: str) -> dg
     )
     def judge_canaries(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
         """Asks the judge, and costs money: the command ``judge-pipeline canary`` shows how much before it does."""
+        from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.canary_run import ask_canaries
 
-        training = attempts.merge(
-            splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
-        )
+        training = with_splits(attempts, splits)
         return ask_canaries(context, contest_of(context), judge_of(context), judge_requests, training)
 
     return judge_canaries
@@ -67,6 +66,7 @@ def judge_canary_effects(
     import pandas as pd
 
     from judge_pipeline.cocreation.canary_effects import canary_effects
+    from judge_pipeline.cocreation.splits import with_splits
     from judge_pipeline.orchestration.canary_run import stored_canaries
     from judge_pipeline.report.canary_words import talked_round
 
@@ -74,9 +74,7 @@ def judge_canary_effects(
     workspace = context.resources.workspace.workspace()
     settings = context.resources.workspace.contest(contest)
     tables = dict(stored_canaries(workspace, contest))
-    training = attempts.merge(
-        splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"], how="left"
-    )
+    training = with_splits(attempts, splits)
     chosen = judge_metrics[judge_metrics["metric"] == "threshold"]
     rows = canary_effects(
         pd.concat([JUDGE_CANARIES.empty(), *tables.values()], ignore_index=True) if tables else JUDGE_CANARIES.empty(),

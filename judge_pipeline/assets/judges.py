@@ -61,9 +61,11 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any
     ) -> Made | NotMade:
         """Asks only for what the checkpoint does not hold; fails, and names attempts and reasons, where eq. 9 fails."""
+        from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.judging_run import judge_contest
 
-        return judge_contest(context, contest_of(context), judge_of(context), judge_requests, _labels(attempts, splits))
+        labelled = with_splits(attempts, splits)
+        return judge_contest(context, contest_of(context), judge_of(context), judge_requests, labelled)
 
     return judge_outputs
 
@@ -109,6 +111,7 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
     """Reads the judges' tables that are there, and says of each judge whether its table may be used."""
     from judge_pipeline.cocreation.coverage import below_min_coverage
     from judge_pipeline.cocreation.coverage import judge_coverage as build
+    from judge_pipeline.cocreation.splits import with_splits
     from judge_pipeline.orchestration.judging_run import ASKED_BACKENDS, answer_rates_of, current_requests
 
     contest = contest_of(context)
@@ -121,7 +124,7 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
         except TableError as error:
             damaged[judge] = str(error)
     looked_up = [judge.name for judge in facts if judge.name in outputs or judge.backend in ASKED_BACKENDS]
-    current = current_requests(workspace, contest, looked_up, judge_requests, _labels(attempts, splits))
+    current = current_requests(workspace, contest, looked_up, judge_requests, with_splits(attempts, splits))
     rows = build(facts, judge_requests, outputs, current, damaged, answer_rates_of(workspace, current))
     counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
     stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
@@ -251,12 +254,6 @@ def judge_curves(context: dg.AssetExecutionContext, predictions: Any, judge_cove
     settings = context.resources.workspace.contest(contest_of(context))
     rows = build(predictions, seed=settings.seed, n_resamples=settings.resamples)
     return Made(flag_unverified(rows, judge_coverage, [[judge] for judge in rows["judge"]]))
-
-
-def _labels(attempts: Any, splits: Any) -> Any:
-    """The attempts with their split: what the baseline is fitted on, and nobody else sees."""
-    groups = splits[["participant", "problem_id", "split"]]
-    return attempts.merge(groups, on=["participant", "problem_id"], how="left")
 
 
 def assets(judges: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:

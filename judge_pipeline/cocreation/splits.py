@@ -94,6 +94,12 @@ def assign_splits(
     return SPLIT_ASSIGNMENTS.conform(rows)
 
 
+def with_splits(attempts: pd.DataFrame, splits: pd.DataFrame) -> pd.DataFrame:
+    """The attempts with their trajectory's split in a column ``split``, null where it has none; rows stay in order."""
+    groups = splits[["participant", "problem_id", "split"]]
+    return attempts.merge(groups, on=["participant", "problem_id"], how="left")
+
+
 def updated_ledger(ledger: pd.DataFrame | None, splits: pd.DataFrame) -> pd.DataFrame:
     """The ledger with the groups of ``splits`` added: nothing that it held is lost or changed.
 

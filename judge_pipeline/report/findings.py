@@ -21,6 +21,7 @@ from judge_pipeline.report import compared
 from judge_pipeline.report.cautions import Statement
 from judge_pipeline.report.headline import median_turn
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds, with_labels
+from judge_pipeline.statistics.intervals import has_95_interval
 
 
 def findings(given: CocreationReportInput) -> list[Statement]:
@@ -237,13 +238,13 @@ def _decisions(column: Mapping[str, Estimate]) -> list[Statement]:
     defined = {judge: estimate for judge, estimate in column.items() if estimate.value is not None}
     if not defined:
         return []
-    bounded = [estimate for estimate in defined.values() if estimate.ci95 is not None]
+    bounded = [estimate for estimate in defined.values() if has_95_interval(estimate)]
     above = sum(estimate.ci95 is not None and estimate.ci95[0] > 0 for estimate in bounded)
     best = _highest(defined)
     said = (
-        "No MCC has an interval here"
+        "No MCC has a 95% interval here"
         if not bounded
-        else f"The interval lies above 0 for {above} of {len(bounded)} judges"
+        else f"The 95% interval lies above 0 for {above} of the {len(bounded)} judges that have one"
     )
     if any("skipped" in (estimate.reason or "") for estimate in bounded):
         said += "; some of these leave out resamples in which MCC is undefined, as the notes of the table say"
@@ -302,7 +303,7 @@ def _paradox(agreement: pd.DataFrame, mean: Estimate) -> str:
 
 
 def _agreement_lead(estimate: Estimate) -> str:
-    if estimate.ci95 is None:
+    if estimate.ci95 is None or not has_95_interval(estimate):
         return "Agreement between judges"
     if estimate.ci95[0] > 0:
         return "Judges agree more than chance would have them"

@@ -19,6 +19,8 @@ from judge_pipeline.statistics.score_counts import FloatArray
 FEW_CLUSTERS = 50
 """Below this many clusters every figure says that its interval was expanded and what it then covers."""
 
+_NO_95_INTERVAL = "give no 95% interval"
+
 FEWEST_CLUSTERS = 5
 """Below this many clusters the expanded tail lies beyond what 2,000 resamples reach: the ends are the extremes."""
 
@@ -159,7 +161,7 @@ def estimate_with_interval(
     interval = bootstrap_interval(replicates, n_clusters, on_grid=on_grid)
     if n_clusters < FEWEST_CLUSTERS:
         notes.append(
-            f"{n_clusters} clusters: fewer than {FEWEST_CLUSTERS} give no 95% interval, so its ends are the least and "
+            f"{n_clusters} clusters: fewer than {FEWEST_CLUSTERS} {_NO_95_INTERVAL}, so its ends are the least and "
             "the greatest value of all resamples, and it may well be too narrow"
         )
     elif n_clusters < FEW_CLUSTERS:
@@ -177,3 +179,8 @@ def estimate_with_interval(
     elif not interval.low - ROUNDING <= value <= interval.high + ROUNDING:
         notes.append("the value lies outside its interval: resampling itself shifts this figure")
     return Estimate(value, n, n_left_out, (interval.low, interval.high), "; ".join(notes) or None)
+
+
+def has_95_interval(estimate: Estimate) -> bool:
+    """Whether there is an interval that may be read as one of 95%; the extremes of too few clusters may not."""
+    return estimate.ci95 is not None and _NO_95_INTERVAL not in (estimate.reason or "")

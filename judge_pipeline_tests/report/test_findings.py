@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -10,6 +11,7 @@ from judge_pipeline.estimate import Estimate
 from judge_pipeline.report.cautions import Statement, cautions
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput
+from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline_tests.report.made_tables import MANY_JUDGES, Made, empty_tables, made_tables
 
 
@@ -107,8 +109,10 @@ def test_probabilities_are_set_against_the_constant_answer() -> None:
 
 
 def test_agreement_is_worded_by_its_interval() -> None:
-    def agreement(low: float, high: float) -> pd.DataFrame:
-        middle = Estimate((low + high) / 2, 36, 0, (low, high)).to_row()
+    def agreement(low: float, high: float, n_clusters: int = 18) -> pd.DataFrame:
+        replicates = np.array([low, high] * 50)
+        reason = estimate_with_interval(low, replicates, n=36, n_left_out=0, n_clusters=n_clusters).reason
+        middle = Estimate((low + high) / 2, 36, 0, (low, high), reason).to_row()
         rows = [
             {"statistic": s, "rated": "decision", "judge_1": None, "judge_2": None, **middle}
             for s in ("fleiss", "mean_cohen")
@@ -124,6 +128,7 @@ def test_agreement_is_worded_by_its_interval() -> None:
         text = told(findings(replace(made, judge_agreement=agreement(*interval))), lead)
         assert f"[{interval[0]:.2f}, {interval[1]:.2f}]" in text
         assert "n = 36" in text
+    told(findings(replace(made, judge_agreement=agreement(0.1, 0.3, n_clusters=3))), "Agreement between judges")
 
 
 def test_success_is_told_in_the_papers_numbers() -> None:

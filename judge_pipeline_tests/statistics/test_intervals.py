@@ -146,3 +146,5 @@ def test_so_few_clusters_are_not_said_to_have_a_95_percent_interval(n_clusters: 
     assert found.ci95 == pytest.approx((replicates.min(), replicates.max()), abs=1e-3)
     assert (ours.two_sided_p(replicates, n_clusters) or 0) > 0.05
     assert found.reason is not None and "give no 95% interval" in found.reason and "93 to 96%" not in found.reason
+    assert not ours.has_95_interval(found)
+    assert ours.has_95_interval(ours.estimate_with_interval(0.15, replicates, n=9, n_left_out=0, n_clusters=20))
