@@ -19,6 +19,17 @@ from judge_pipeline.tables import (
 )
 
 GROUP = "anchors"
+_COMPARISON = (
+    "cocreation/agreement_figures.py",
+    "cocreation/anchor_figures.py",
+    "cocreation/comparisons.py",
+    "cocreation/difference_rows.py",
+    "cocreation/judge_figures.py",
+    "cocreation/judged_attempts.py",
+    "cocreation/run_comparison.py",
+    "cocreation/two_runs.py",
+    "statistics",
+)
 
 
 def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.AssetsDefinition:
@@ -29,7 +40,7 @@ def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.As
         group=GROUP,
         inputs=(JUDGE_REQUESTS, ATTEMPTS, SPLIT_ASSIGNMENTS),
         partitions_def=contest_by_judge(judges),
-        rooms=("judging", "cocreation/anchor_figures.py", "cocreation/run_comparison.py", "statistics"),
+        rooms=("judging", *_COMPARISON),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
         resources=("spending",),
@@ -54,7 +65,7 @@ def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.As
     group=GROUP,
     inputs=(ATTEMPTS, JUDGE_COVERAGE),
     deps=[dg.AssetDep("anchor_runs", partition_mapping=any_judge_of_the_contest())],
-    rooms=("cocreation/anchor_figures.py", "cocreation/run_comparison.py", "cocreation/judge_figures.py", "statistics"),
+    rooms=_COMPARISON,
     kinds=("numpy", "parquet"),
     checks=(Check("no_drift", "No judge's figures have changed since its first period beyond chance"),),
 )

@@ -102,8 +102,9 @@ def compare(
     from judge_pipeline.cli.compared_run import given_run
     from judge_pipeline.cli.comparison_output import Gate, comparison_json, print_comparison
     from judge_pipeline.cli.prediction_file import PredictionFileError
+    from judge_pipeline.cocreation.difference_rows import TESTED
     from judge_pipeline.cocreation.judged_attempts import PredictionError
-    from judge_pipeline.cocreation.run_comparison import TESTED, compare_runs
+    from judge_pipeline.cocreation.run_comparison import compare_runs
 
     sides = []
     for given, hint in ((old, "OLD"), (new, "NEW")):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,21 +11,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from judge_pipeline.cocreation.agreement_figures import AgreementFigures
-from judge_pipeline.cocreation.comparisons import COMPARED, FigureKey, SharedFigures
-from judge_pipeline.cocreation.judge_figures import METRICS, ON_VAL, RECENTRED, JudgeFigures
+from judge_pipeline.cocreation.comparisons import FigureKey, SharedFigures
+from judge_pipeline.cocreation.difference_rows import (
+    TESTED,
+    Basis,
+    Replicates,
+    as_side,
+    correct_over_figures,
+    difference_row,
+)
+from judge_pipeline.cocreation.judge_figures import METRICS, ON_VAL, JudgeFigures
 from judge_pipeline.cocreation.judged_attempts import SplitArrays
 from judge_pipeline.cocreation.two_runs import SPENDING, SPENDING_COLUMNS, Pair, TwoRuns, new_name, old_name
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
-from judge_pipeline.statistics.intervals import ROUNDING, estimate_with_interval, holm, recentred, two_sided_p
+from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline.statistics.ratios import ratio
 from judge_pipeline.statistics.score_counts import FloatArray
 from judge_pipeline.tables import SPLITS
-from judge_pipeline.tables.metric_words import METRICS as WORDS
 from judge_pipeline.tables.run_comparison import RUN_AGREEMENT, RUN_COUNTS, RUN_DIFFERENCES, RUN_FLIPS
-
-TESTED = COMPARED
-"""The figures that count as drops or gains unless others are named, and over which Holm corrects."""
 
 _AGREEMENT = ("cohen", "raw_agreement", "bias_index")
 
@@ -97,7 +101,7 @@ def compare_runs(
     agreement: list[dict[str, Any]] = []
     for pair in runs.pairs:
         rows = compared.difference_rows(pair, replicates)
-        _correct(rows)
+        correct_over_figures(rows)
         differences += rows
         agreement += compared.agreement_rows(pair, replicates)
     return RunComparison(
@@ -109,9 +113,6 @@ def compare_runs(
         only_new=runs.only_new,
         n_labels_filled=runs.n_filled,
     )
-
-
-Replicates = Mapping[tuple[Any, ...], FloatArray]
 
 
 class _ComparedPairs:
@@ -166,21 +167,23 @@ class _ComparedPairs:
             for key, side, name in zip(self.keys[pair], sides, ("old", "new"), strict=True)
         ]
         rows = [
-            _row(pair, metric, (values[0][metric], values[1][metric]), replicates, self._basis(pair, metric, sides))
+            difference_row(
+                pair, metric, (values[0][metric], values[1][metric]), replicates, self._basis(pair, metric, sides)
+            )
             for metric in METRICS
         ]
         for metric, spending in self.spending[pair].items():
-            rows.append(_row(pair, metric, spending.points(), replicates, spending.basis(len(self.test.y))))
+            rows.append(difference_row(pair, metric, spending.points(), replicates, spending.basis(len(self.test.y))))
         return rows
 
-    def _basis(self, pair: Pair, metric: str, sides: Sequence[JudgeFigures]) -> _Basis:
+    def _basis(self, pair: Pair, metric: str, sides: Sequence[JudgeFigures]) -> Basis:
         notes = [] if self.judged.cluster_note is None else [self.judged.cluster_note]
         reasons = [side.undefined_reason(metric) for side in sides]
         n_clusters = min(side.n_clusters(metric) for side in sides)
         if metric not in ON_VAL:
             notes = [*sides[0].rare_class(metric), *notes]
             n, n_trajectories = sides[0].test.n, sides[0].n_test_clusters
-            return _Basis("test", n, len(self.test.y) - n, n_trajectories, n_clusters, notes, reasons)
+            return Basis("test", n, len(self.test.y) - n, n_trajectories, n_clusters, notes, reasons)
         i, j = self.runs.columns(pair)
         n = int((self.val.usable(i) & self.val.usable(j)).sum())
         if sides[0].val.n != n or sides[1].val.n != n:
@@ -188,7 +191,7 @@ class _ComparedPairs:
                 f"each side chose t* on what it answered of val: {sides[0].val.n} and {sides[1].val.n} attempts"
             )
         n_trajectories = min(side.n_val_clusters for side in sides)
-        return _Basis("val", n, len(self.val.y) - n, n_trajectories, n_clusters, notes, reasons)
+        return Basis("val", n, len(self.val.y) - n, n_trajectories, n_clusters, notes, reasons)
 
     def agreement_rows(self, pair: Pair, replicates: Replicates) -> list[dict[str, Any]]:
         figures, rows = self.decided[pair], []
@@ -198,7 +201,7 @@ class _ComparedPairs:
                 continue
             if np.isnan(value):
                 estimate = Estimate.undefined(
-                    _plain(figures.undefined_reason(*key)), figures.n_items, figures.n_left_out
+                    as_side(figures.undefined_reason(*key)), figures.n_items, figures.n_left_out
                 )
             else:
                 estimate = estimate_with_interval(
@@ -256,22 +259,6 @@ class _ComparedPairs:
 
 
 @dataclass(frozen=True)
-class _Basis:
-    """What a pair's figure rests on, and why either side may lack it.
-
-    ``n_clusters`` is ``JudgeFigures.n_clusters``: the trajectories, or those of a class that few of them hold.
-    """
-
-    split: str
-    n: int
-    n_left_out: int
-    n_trajectories: int
-    n_clusters: int
-    notes: list[str]
-    reasons: Sequence[str]
-
-
-@dataclass(frozen=True)
 class _Spending:
     """A cost or a latency of both sides, summed by trajectory of test, over attempts where both are known."""
 
@@ -304,103 +291,16 @@ class _Spending:
         found = self.under(np.ones((1, len(self.n))))
         return float(found["old"][0]), float(found["new"][0])
 
-    def basis(self, n_attempts: int) -> _Basis:
+    def basis(self, n_attempts: int) -> Basis:
         n = int(self.n.sum())
         reasons = [
             f"the {side} run knows it of {count} compared attempts, and of none both do"
             for side, count in zip(("old", "new"), self.n_known, strict=True)
         ]
-        return _Basis("test", n, n_attempts - n, self.n_clusters, self.n_clusters, [], reasons)
-
-
-def _row(pair: Pair, metric: str, values: tuple[float, float], replicates: Replicates, basis: _Basis) -> dict[str, Any]:
-    better = WORDS[metric].better if metric in WORDS else "lower"
-    row: dict[str, Any] = {
-        "old_judge": pair[0],
-        "new_judge": pair[1],
-        "metric": metric,
-        "split": basis.split,
-        "better": better,
-        "n_trajectories": basis.n_trajectories,
-        "p_value": None,
-        "p_holm": None,
-    }
-    own = [replicates.get((pair, side, metric)) for side in ("old", "new")]
-    for side, value, of in zip(("old", "new"), values, own, strict=True):
-        row |= _side(side, metric, value, of, basis)
-    estimate = _difference(metric, values, own, basis)
-    if estimate.value is not None and own[0] is not None and own[1] is not None:
-        row["p_value"] = two_sided_p(_moved(metric, own[1] - own[0], estimate.value), basis.n_clusters)
-    return {**row, **estimate.to_row(), "change": _change(better, estimate, row["p_value"])}
-
-
-def _side(side: str, metric: str, value: float, replicates: FloatArray | None, basis: _Basis) -> dict[str, Any]:
-    """One side's value and interval, as ``judge_metrics`` has them, over the attempts that both answered."""
-    row: dict[str, Any] = {side: None, f"{side}_ci95_low": None, f"{side}_ci95_high": None}
-    if np.isnan(value):
-        return row
-    row[side] = value
-    if replicates is not None:
-        if metric in RECENTRED:
-            replicates = recentred(replicates, value, *RECENTRED[metric])
-        estimate = estimate_with_interval(
-            value, replicates, n=basis.n, n_left_out=0, n_clusters=basis.n_clusters, on_grid=metric == "threshold"
-        )
-        row[f"{side}_ci95_low"], row[f"{side}_ci95_high"] = estimate.ci95 or (None, None)
-    return row
-
-
-def _difference(metric: str, values: tuple[float, float], own: Sequence[FloatArray | None], basis: _Basis) -> Estimate:
-    reasons = [
-        f"{side}: {_plain(reason)}"
-        for side, value, reason in zip(("old", "new"), values, basis.reasons, strict=True)
-        if np.isnan(value)
-    ]
-    if reasons:
-        return Estimate.undefined("; ".join(dict.fromkeys(reasons)), basis.n, basis.n_left_out)
-    value = values[1] - values[0]
-    if own[0] is None or own[1] is None:
-        return Estimate(value, basis.n, basis.n_left_out, None, "; ".join(basis.notes) or None)
-    return estimate_with_interval(
-        value, _moved(metric, own[1] - own[0], value), n=basis.n, n_left_out=basis.n_left_out,
-        n_clusters=basis.n_clusters, warnings=basis.notes,
-    )  # fmt: skip
-
-
-def _moved(metric: str, replicates: FloatArray, value: float) -> FloatArray:
-    return recentred(replicates, value) if metric in RECENTRED else replicates
-
-
-def _change(better: str, estimate: Estimate, p_value: float | None) -> str | None:
-    """What is told: the interval leaves out 0 on the worse or on the better side, or holds it, or is not there.
-
-    Of fewer than 5 clusters there is no 95% interval, only the extremes of all resamples: there p decides.
-    """
-    if better == "neither":
-        return None
-    if estimate.value is None or estimate.ci95 is None:
-        return "undefined"
-    low, high = estimate.ci95
-    if p_value is not None and p_value > 0.05:
-        return "not told"
-    if better == "lower":
-        low, high = -high, -low
-    if high < -ROUNDING:
-        return "drop"
-    return "gain" if low > ROUNDING else "not told"
+        return Basis("test", n, n_attempts - n, self.n_clusters, self.n_clusters, [], reasons)
 
 
 def _flip(y: float, accepts_now: bool) -> str:
     if np.isnan(y):
         return "unlabelled"
     return "mended" if accepts_now == bool(y) else "broken"
-
-
-def _plain(reason: str) -> str:
-    return reason.replace("OLD ", "old ").replace("NEW ", "new ")
-
-
-def _correct(rows: list[dict[str, Any]]) -> None:
-    tested = [row for row in rows if row["metric"] in TESTED and row["p_value"] is not None]
-    for row, corrected in zip(tested, holm([row["p_value"] for row in tested]), strict=True):
-        row["p_holm"] = corrected

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from judge_pipeline.cocreation.run_comparison import TESTED
+from judge_pipeline.cocreation.difference_rows import TESTED
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import JUDGE_OUTPUTS, PREDICTIONS

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
+from judge_pipeline.cocreation.difference_rows import TESTED
 from judge_pipeline.cocreation.evaluation import judge_metrics
 from judge_pipeline.cocreation.judge_differences import judge_differences
 from judge_pipeline.cocreation.judge_figures import METRICS, STABILITY
 from judge_pipeline.cocreation.judged_attempts import PredictionError
-from judge_pipeline.cocreation.run_comparison import TESTED, compare_runs
+from judge_pipeline.cocreation.run_comparison import compare_runs
 from judge_pipeline_tests.cocreation import scored_judges
 
 N = 200
@@ -57,6 +58,21 @@ def test_a_run_is_no_drop_and_no_gain_against_itself() -> None:
     assert (found.differences["value"] == 0).all()
     assert len(found.flips) == len(found.drops()) == len(found.undecided()) == 0
     assert (found.agreement.query("statistic == 'cohen'")["value"] == 1).all()
+
+
+def test_three_trajectories_tell_no_drop_though_every_resample_is_worse() -> None:
+    rows = [
+        {
+            "attempt_id": f"{split}{k}{i}", "judge": "a", "y": i % 2, "split": split,
+            "participant": f"{split}{k}", "problem_id": "p",
+        }
+        for split in ("val", "test") for k in range(3) for i in range(4)
+    ]  # fmt: skip
+    run = pd.DataFrame(rows)
+    old, new = run.assign(p_ac=0.2 + 0.6 * run["y"]), run.assign(p_ac=0.8 - 0.6 * run["y"])
+    brier = compare_runs(old, new, seed=0, n_resamples=N).differences.set_index("metric").loc["brier"]
+    assert brier["ci95_low"] > 0 and brier["p_value"] > 0.05
+    assert brier["change"] == "not told"
 
 
 def test_a_drop_turned_round_is_a_gain_in_every_figure_whichever_direction_is_better() -> None:
