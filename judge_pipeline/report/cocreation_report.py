@@ -12,7 +12,7 @@ from judge_pipeline.figures.agreement import cohen_figure
 from judge_pipeline.figures.canaries import canary_figure
 from judge_pipeline.figures.cross_metric import cross_metric_figure, decision_agreement_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
-from judge_pipeline.figures.estimates import accepted_share
+from judge_pipeline.figures.estimates import accepted_share, metrics_by_judge
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
@@ -24,6 +24,7 @@ from judge_pipeline.figures.time_to_success import time_curves_figure, time_grou
 from judge_pipeline.report import cocreation_views as views
 from judge_pipeline.report.canary_views import canaries
 from judge_pipeline.report.cautions import cautions
+from judge_pipeline.report.compared import differences
 from judge_pipeline.report.dynamics_views import dynamics_views
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
@@ -107,16 +108,24 @@ def _drawn(*made: tuple[pd.DataFrame | None, Callable[[pd.DataFrame], DrawnFigur
 
 
 def without_skill(tables: CocreationReportInput) -> dict[str, float]:
-    """What a judge without skill reaches on these data: PR-AUC and Brier score at the accepted share of test.
+    """What a judge without skill reaches on test: PR-AUC at the accepted share, Brier score of a constant answer.
 
-    Empty where the judges were measured on tests of different accepted share, since there is no one line then, and
-    where a test has one class only.
+    The constant is that of ``judge_differences``, at the accepted share of val; without that table, or labels of val,
+    that of test. A figure is left out where judges were measured on tests of different accepted share, since there is
+    no one line then; both are where a test has one class only.
     """
-    shares = {round(share, 12) for share in accepted_share(tables.judge_curves).values()}
-    if len(shares) != 1 or shares <= {0.0, 1.0}:
+    shares = set(accepted_share(tables.judge_curves).values())
+    if not shares or not shares.isdisjoint({0.0, 1.0}):
         return {}
-    share = shares.pop()
-    return {"pr_auc": share, "brier": share * (1 - share)}
+    brier = {judge: found["brier"].value for judge, found in metrics_by_judge(tables.judge_metrics).items()}
+    of_val = [
+        value - row.estimate.value
+        for row in differences(tables.judge_differences, "brier", "constant")
+        if (value := brier.get(row.judge_1)) is not None and row.estimate.value is not None
+    ]
+    levels = {"pr_auc": shares, "brier": of_val or [share * (1 - share) for share in shares]}
+    found = {name: {round(level, 12) for level in given} for name, given in levels.items()}
+    return {name: level.pop() for name, level in found.items() if len(level) == 1}
 
 
 def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:

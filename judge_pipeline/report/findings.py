@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -194,44 +194,63 @@ def _compared(best: Estimate, base: Estimate) -> str:
 
 
 def _against_constant(
-    column: Mapping[str, Estimate], shares: Mapping[str, float], rows: Sequence[compared.Difference] = ()
+    column: Mapping[str, Estimate], shares: Mapping[str, float], rows: Sequence[compared.Difference]
 ) -> list[Statement]:
-    """Probabilities against the constant answer at the accepted share, whose Brier score is share (1 - share).
+    """Probabilities against a constant answer; nothing where test has one class only, of which a constant is right.
 
-    Nothing where test has one class only: a constant is right about all of it then.
+    The constant is the one of ``judge_differences``, at the accepted share of val, which could be given beforehand: its
+    Brier score on test is the judge's less the difference. Only where these differences were never made, by an earlier
+    version, or val has no label, is it the share of test, known afterwards, whose Brier score is share (1 - share).
     """
-    beaten = {
-        judge: (estimate, shares[judge] * (1 - shares[judge]))
-        for judge, estimate in column.items()
-        if estimate.value is not None and 0 < shares.get(judge, 0.0) < 1
-    }
-    if not beaten:
-        return []
-    lower = {j: e for j, (e, floor) in beaten.items() if e.value is not None and e.value < floor}
-    surely = [j for j, (e, floor) in beaten.items() if e.ci95 is not None and e.ci95[1] < floor]
-    floors = sorted({format_number(floor) for _, floor in beaten.values()})
-    floor_words = floors[0] if len(floors) == 1 else f"{floors[0]} to {floors[-1]}"
-    n = n_in_words((estimate.n for estimate, _ in beaten.values()), "test attempts")
-    versus = f"a constant answer at the accepted share of test (Brier score {floor_words}, {n})"
+    both = {judge: e for judge, e in column.items() if e.value is not None and 0 < shares.get(judge, 0.0) < 1}
+    tested = [row for row in rows if row.judge_1 in both and row.estimate.value is not None]
+    return _against_vals_constant(both, tested) if tested else _against_tests_constant(both, shares)
+
+
+def _against_vals_constant(column: Mapping[str, Estimate], rows: Sequence[compared.Difference]) -> list[Statement]:
+    floors = [(column[row.judge_1].value or 0.0) - (row.estimate.value or 0.0) for row in rows]
+    versus = _constant_words("val", floors, [row.estimate for row in rows])
+    lower = {row.judge_1: column[row.judge_1] for row in rows if row.of(row.judge_1) < 0}
     if not lower:
-        lead = "No judge's probabilities beat a constant"
-        return [Statement(lead, f"All {len(beaten)} have a Brier score no lower than {versus}.", "judges")]
-    words = f"Lower than {versus}: {_listed(lower, lowest_first=True)}. "
-    if rows:
-        shown = [row.judge_1 for row in rows if row.shown and row.of(row.judge_1) < 0 and row.judge_1 in lower]
-        words += (
-            f"Told from it after Holm's correction: {', '.join(shown)}."
-            if shown
-            else "None of them is told from it after Holm's correction."
-        )
-        lead = f"{len(shown)} of {len(beaten)} judges' probabilities are shown to beat a constant"
-        return [Statement(lead if shown else "No judge's probabilities are shown to beat a constant", words, "judges")]
-    words += (
+        return [_no_constant_beaten(len(rows), versus)]
+    shown = [row.judge_1 for row in rows if row.shown and row.judge_1 in lower]
+    words = f"Lower than {versus}: {_listed(lower, lowest_first=True)}. " + (
+        f"Told from it after Holm's correction: {', '.join(shown)}."
+        if shown
+        else "None of them is told from it after Holm's correction."
+    )
+    lead = f"{len(shown)} of {len(rows)} judges' probabilities are shown to beat a constant"
+    return [Statement(lead if shown else "No judge's probabilities are shown to beat a constant", words, "judges")]
+
+
+def _against_tests_constant(column: Mapping[str, Estimate], shares: Mapping[str, float]) -> list[Statement]:
+    if not column:
+        return []
+    floors = {judge: shares[judge] * (1 - shares[judge]) for judge in column}
+    versus = _constant_words("test", floors.values(), list(column.values()))
+    lower = {judge: e for judge, e in column.items() if e.value is not None and e.value < floors[judge]}
+    if not lower:
+        return [_no_constant_beaten(len(column), versus)]
+    surely = [judge for judge, e in lower.items() if has_95_interval(e) and e.ci95 and e.ci95[1] < floors[judge]]
+    words = f"Lower than {versus}: {_listed(lower, lowest_first=True)}. " + (
         f"The whole 95% interval lies below it for {', '.join(surely)}."
         if surely
         else "Every one of their 95% intervals still reaches it."
     )
-    return [Statement(f"{len(lower)} of {len(beaten)} judges' probabilities beat a constant", words, "judges")]
+    return [Statement(f"{len(lower)} of {len(column)} judges' probabilities beat a constant", words, "judges")]
+
+
+def _constant_words(split: str, floors: Iterable[float], estimates: Sequence[Estimate]) -> str:
+    said = sorted({format_number(floor) for floor in floors})
+    floor = said[0] if len(said) == 1 else f"{said[0]} to {said[-1]}"
+    n = n_in_words((estimate.n for estimate in estimates), "test attempts")
+    return f"a constant answer at the accepted share of {split} (Brier score {floor} on test, {n})"
+
+
+def _no_constant_beaten(n_judges: int, versus: str) -> Statement:
+    who = f"All {n_judges} have" if n_judges > 1 else "The one judge has"
+    text = f"{who} a Brier score no lower than {versus}."
+    return Statement("No judge's probabilities beat a constant", text, "judges")
 
 
 def _decisions(column: Mapping[str, Estimate]) -> list[Statement]:

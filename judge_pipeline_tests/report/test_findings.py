@@ -7,8 +7,12 @@ import pandas as pd
 import pytest
 
 from judge_pipeline import tables
+from judge_pipeline.cocreation.evaluation import judge_metrics
+from judge_pipeline.cocreation.judge_curves import judge_curves
+from judge_pipeline.cocreation.judge_differences import judge_differences
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.report.cautions import Statement, cautions
+from judge_pipeline.report.cocreation_report import without_skill
 from judge_pipeline.report.findings import findings
 from judge_pipeline.report.inputs import CocreationReportInput
 from judge_pipeline.statistics.intervals import estimate_with_interval
@@ -106,6 +110,38 @@ def test_probabilities_are_set_against_the_constant_answer() -> None:
     assert "The whole 95% interval lies below it for a." in text
     none = replace(made, judge_metrics=metrics({"a": brier(floor + 0.01, 1.0), "b": brier(0.9, 1.0)}))
     assert told(findings(none), "No judge's probabilities beat a constant")
+
+
+def test_the_constant_is_the_one_that_the_differences_were_tested_against() -> None:
+    # By hand: val accepts 2 of 10, test 2 of 4. The constant 0.2 has (2 x 0.64 + 2 x 0.04) / 4 = 0.34 on test; test's
+    # own share has 0.25. Judge a has (4 x 0.09) = 0.09, b lies between the two levels with 0.30: lower than the
+    # constant that could be given beforehand, and that is what its difference of -0.04 says.
+    labels = {"val": [1, 1] + [0] * 8, "test": [1, 1, 0, 0]}
+    answers = {"a": {"val": [0.7, 0.7] + [0.3] * 8, "test": [0.7, 0.7, 0.3, 0.3]}}
+    of_b = np.sqrt(0.3)
+    answers["b"] = {"val": [0.5] * 10, "test": [1 - of_b, 1 - of_b, of_b, of_b]}
+    rows = [
+        {"attempt_id": f"{split}-{i}", "judge": judge, "p_ac": p, "y": y, "split": split, "participant": f"{split}{i}",
+         "problem_id": "P"}
+        for judge, splits in answers.items()
+        for split, given in splits.items()
+        for i, (p, y) in enumerate(zip(given, labels[split], strict=True))
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    made = replace(
+        made_tables(Made(judges=("a", "b"), participants=20)),
+        judge_metrics=judge_metrics(frame, seed=0, n_resamples=200),
+        judge_curves=judge_curves(frame, seed=0, n_resamples=200),
+        judge_differences=judge_differences(frame, seed=0, n_resamples=200),
+    )
+    text = told(findings(made), "No judge's probabilities are shown to beat a constant")
+    assert "Lower than a constant answer at the accepted share of val (Brier score 0.340 on test, n = 4" in text
+    assert "a 0.090" in text and "b 0.300" in text
+    assert without_skill(made) == {"pr_auc": 0.5, "brier": pytest.approx(0.34, abs=1e-12)}
+    earlier = replace(made, judge_differences=None)
+    text = told(findings(earlier), "1 of 2 judges' probabilities beat a constant")
+    assert "at the accepted share of test (Brier score 0.250 on test, n = 4" in text
+    assert without_skill(earlier) == {"pr_auc": 0.5, "brier": 0.25}
 
 
 def test_agreement_is_worded_by_its_interval() -> None:
