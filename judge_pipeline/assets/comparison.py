@@ -18,18 +18,21 @@ _ALL_READ = Check("all_read", "The tables of every contest could be read", warns
     group=GROUP,
     deps=["predictions", "judge_coverage", "judge_outputs"],
     partitions_def=None,
-    rooms=("cocreation/leaderboard.py", "cocreation/judge_differences.py", *_ROOMS),
+    rooms=("cocreation/leaderboard.py", "cocreation/judge_differences.py", "judging/versions.py", *_ROOMS),
     kinds=("numpy", "parquet"),
     checks=(_ALL_READ,),
 )
 def leaderboard(context: dg.AssetExecutionContext) -> Made:
     """From what is stored of all contests; seed and resamples are those of contests.yaml."""
     from judge_pipeline.cocreation.leaderboard import leaderboard as build
-    from judge_pipeline.orchestration.all_contests import defaults, stored_contests
+    from judge_pipeline.orchestration.all_contests import defaults, stored_answers, stored_contests
 
     workspace = context.resources.workspace.workspace()
     found, settings = stored_contests(workspace, context.resources.store), defaults(workspace)
-    rows = build(found.predictions, found.outputs, found.coverage, seed=settings.seed, n_resamples=settings.resamples)
+    rows = build(
+        found.predictions, found.outputs, found.coverage, stored_answers(workspace),
+        seed=settings.seed, n_resamples=settings.resamples,
+    )  # fmt: skip
     unread = [f"{contest}: {why}" for contest, why in found.unread.items()]
     return Made(rows, {"contests": ", ".join(found.predictions) or "none"}, {"all_read": unread})
 

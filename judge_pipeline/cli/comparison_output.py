@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.cli.evaluation_json import estimate_of, plain_number
 from judge_pipeline.cli.evaluation_sections import printable
+from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.tables.metric_words import METRICS, agreement_label, metric_label
 
 if TYPE_CHECKING:
@@ -139,6 +140,8 @@ def print_comparison(found: RunComparison, sides: Sequence[GivenRun], gate: Gate
         mine = {name: _of_pair(table, names) for name, table in vars(found).items() if name in _TABLES}
         counts = {row["split"]: row for row in mine["counts"]}
         console.print(_figures_table(names, rows.to_dict("records"), notes))
+        for line in version_lines(*(side.judges.get(str(judge)) for side, judge in zip(sides, names, strict=True))):
+            console.print(printable(line))
         console.print(_counts_line(counts))
         _print_agreement(console, mine["agreement"], mine["flips"], counts["test"])
     for side, judges in (("OLD", found.only_old), ("NEW", found.only_new)):
@@ -158,6 +161,26 @@ def print_comparison(found: RunComparison, sides: Sequence[GivenRun], gate: Gate
 
 
 _TABLES = ("agreement", "flips", "counts")
+
+
+def version_lines(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> list[str]:
+    """What differs between two versions of a judge, a line for each of model, prompt and parameters; what both had not
+    stored, or share, has none."""
+    old, new = old or {}, new or {}
+    lines = []
+    for name, what in (("model", "Model"), ("prompt_sha256", "Prompt (sha256)"), ("asked_with", "Asked with")):
+        before, after = old.get(name), new.get(name)
+        if before != after:
+            lines.append(f"{what}: {_version_part(name, before)} -> {_version_part(name, after)}")
+    return lines
+
+
+def _version_part(name: str, value: str | None) -> str:
+    if value is None:
+        return "not known"
+    if name == "asked_with":
+        return asked_with_words(value)
+    return value[:12] if name == "prompt_sha256" else value
 
 
 def _figures_table(names: Any, rows: Sequence[Row], notes: dict[str, int]) -> Table:

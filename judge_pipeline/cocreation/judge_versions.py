@@ -12,7 +12,7 @@ from judge_pipeline.statistics.bootstrap import N_RESAMPLES
 from judge_pipeline.tables import JUDGE_VERSIONS
 
 METRICS = ("roc_auc", "pr_auc", "brier", "ece", "mcc_test", "threshold")
-_VERSION = ["judge", "prompt_sha256", "model"]
+_VERSION = ["judge", "prompt_sha256", "model", "asked_with"]
 _NO_MODELS = pd.DataFrame({"judge": [], "attempt_id": [], "model": []}, dtype="object")
 
 
@@ -29,8 +29,9 @@ def judge_versions(
 ) -> pd.DataFrame:
     """Figures of every version of every judge on one contest; rows of the table ``judge_versions``.
 
-    A version is a prompt template (its sha256) and the model that answered. Where an attempt was asked more than once
-    under a version (its data or the context changed in between), today's answer counts, else the latest.
+    A version is a prompt template (its sha256), the model that answered, and the parameters it was asked with. Where an
+    attempt was asked more than once under a version (its data or the context changed in between), today's answer
+    counts, else the latest.
 
     Args:
         contest: the contest.
@@ -71,12 +72,12 @@ def judge_versions(
 def _answers(
     predictions: pd.DataFrame, stored: pd.DataFrame, requests: pd.DataFrame, outputs: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """One row for each version and attempt: judge, prompt_sha256, model ('' where there is none), attempt_id, p_ac."""
+    """One row for each version and attempt: ``_VERSION`` ('' where there is none), attempt_id, p_ac."""
     same = requests[["attempt_id", "request_sha256"]]
     shared = same.merge(same, on="request_sha256", suffixes=("", "_asked"))[["attempt_id", "attempt_id_asked"]]
     kept = stored.rename(columns={"attempt_id": "attempt_id_asked"}).merge(shared, on="attempt_id_asked")
     kept = kept[kept["p_ac"].notna()]
-    known = stored.drop_duplicates(["judge", "request_hash"])[["judge", "request_hash", "prompt_sha256", "model"]]
+    known = stored.drop_duplicates(["judge", "request_hash"])[[*_VERSION, "request_hash"]]
     today = predictions[["judge", "attempt_id", "request_hash", "p_ac"]].merge(
         known, on=["judge", "request_hash"], how="left"
     )
@@ -86,7 +87,7 @@ def _answers(
     columns = [*_VERSION, "attempt_id", "p_ac", "answered_at", "is_current"]
     earlier, now = kept.assign(is_current=False)[columns], today.assign(answered_at="~", is_current=True)[columns]
     found = pd.concat([earlier, now], ignore_index=True) if len(earlier) else now
-    found[["prompt_sha256", "model"]] = found[["prompt_sha256", "model"]].astype("object").fillna("")
+    found[_VERSION[1:]] = found[_VERSION[1:]].astype("object").fillna("")
     # Today's answers sort last: "~" lies behind every date.
     found = found.sort_values([*_VERSION, "attempt_id", "answered_at"], kind="stable", ignore_index=True)
     return found.drop_duplicates([*_VERSION, "attempt_id"], keep="last", ignore_index=True)

@@ -38,6 +38,7 @@ def leaderboard(
     predictions: Mapping[str, pd.DataFrame],
     outputs: Mapping[str, Mapping[str, pd.DataFrame]],
     coverage: Mapping[str, pd.DataFrame],
+    stored: pd.DataFrame | None = None,
     *,
     seed: int,
     n_resamples: int = N_RESAMPLES,
@@ -53,6 +54,8 @@ def leaderboard(
         predictions: contest -> table PREDICTIONS.
         outputs: contest -> judge -> table JUDGE_OUTPUTS, for money and time.
         coverage: contest -> table JUDGE_COVERAGE, for what each judge is.
+        stored: ``judging.versions.stored_versions`` of the judges, for whether a judge's figures mix prompts or
+            parameters, which stands beside its name then; None: not said.
         seed: seed of the bootstrap.
         n_resamples: resamples behind each interval.
     """
@@ -64,9 +67,10 @@ def leaderboard(
     judges = list(dict.fromkeys(metrics["judge"]))
     contests = {judge: [c for c in sorted(predictions) if judge in set(predictions[c]["judge"])] for judge in judges}
     ranks = {metric: open_ranks(differences, judges, metric) for metric in ACCURACY}
+    mixed = {} if stored is None else _mixed(table, stored)
     rows: list[dict[str, Any]] = []
     for judge in judges:
-        common = _common(judge, contests[judge], coverage, len(predictions))
+        common = _common(judge, contests[judge], coverage, len(predictions), mixed.get(judge, 1))
         own = metrics[metrics["judge"] == judge].set_index("metric")
         for metric in ACCURACY:
             columns = own.loc[metric, ["value", "n", "n_left_out", "ci95_low", "ci95_high", "reason"]].to_dict()
@@ -99,8 +103,16 @@ def open_ranks(differences: pd.DataFrame, judges: Sequence[str], metric: str) ->
     return {judge: (1 + better[judge], len(judges) - worse[judge]) for judge in judges}
 
 
+def _mixed(predictions: pd.DataFrame, stored: pd.DataFrame) -> dict[str, int]:
+    """Judge -> under how many pairs of prompt and parameters the answers were given that its figures rest on."""
+    ways = stored[["judge", "request_hash", "prompt_sha256", "asked_with"]].drop_duplicates(["judge", "request_hash"])
+    of_figures = predictions[["judge", "request_hash"]].drop_duplicates().merge(ways, on=["judge", "request_hash"])
+    distinct = of_figures.drop_duplicates(["judge", "prompt_sha256", "asked_with"])
+    return {str(judge): int(n) for judge, n in distinct.groupby("judge").size().items()}
+
+
 def _common(
-    judge: str, contests: Sequence[str], coverage: Mapping[str, pd.DataFrame], n_contests: int
+    judge: str, contests: Sequence[str], coverage: Mapping[str, pd.DataFrame], n_contests: int, n_ways: int
 ) -> dict[str, Any]:
     found = [row for c in contests for row in coverage[c][coverage[c]["judge"] == judge].to_dict("records")]
     models = sorted({model for row in found if row["model"] for model in row["model"].split(", ")})
@@ -109,6 +121,7 @@ def _common(
     tags += sorted({row["backend"] for row in found} & {"embedded", "baseline"})
     unverified = [c for c, row in zip(contests, found, strict=False) if row["status"] != "verified"]
     tags += [f"unverified in {', '.join(unverified)}"] if unverified else []
+    tags += [f"asked in {n_ways} ways (prompts or parameters)"] if n_ways > 1 else []
     tags += [f"{len(contests)} of {n_contests} contests"] if len(contests) < n_contests else []
     return {
         "judge": judge, "n_contests": len(contests), "contests": ", ".join(contests) or None,

@@ -13,7 +13,7 @@ from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.table_asset import code_version
-from judge_pipeline.settings import Workspace
+from judge_pipeline.settings import LitellmJudge, Workspace
 from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDICTIONS
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def provenance_of(
         title=settings.title,
         note=settings.note,
         prompt_hashes=prompt_hashes(workspace),
+        asked_with=parameters_of(workspace),
         data_versions=_data_versions(store, contest),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
@@ -74,6 +75,19 @@ def prompt_hashes(workspace: Workspace) -> dict[str, str]:
     prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
     files = {name: workspace.config_dir / "prompts" / prompt for name, prompt in prompts.items() if prompt}
     return {name: _sha256(file) if file.is_file() else "no such file" for name, file in files.items()}
+
+
+def parameters_of(workspace: Workspace) -> dict[str, str]:
+    """judge -> how it is asked beside its prompt (``judging.versions.asked_with``), for the judges at a provider."""
+    from judge_pipeline.judging.versions import asked_with
+
+    judges = workspace.judges()
+    found = {name: judges.get(name) for name in judges.names("cocreation")}
+    return {
+        name: asked_with(judge.sent_parameters(), judge.base_url, judge.send_schema)
+        for name, judge in found.items()
+        if isinstance(judge, LitellmJudge)
+    }
 
 
 def _data_versions(store: ParquetStore, contest: str) -> dict[str, str]:

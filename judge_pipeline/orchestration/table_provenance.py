@@ -12,7 +12,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.partitions import contest_of
-from judge_pipeline.orchestration.provenance import folder_sha256, prompt_hashes
+from judge_pipeline.orchestration.provenance import folder_sha256, parameters_of, prompt_hashes
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import JUDGE_COVERAGE, evaluation
 
@@ -35,10 +35,11 @@ def table_provenance(
 
     Returns:
         ``data``: sha256 of the contest folder and of each input's file; ``judges``: for each judge that the figures may
-        rest on its model as the provider named it, and the sha256 of its prompt template; ``code`` and ``version``;
-        ``seed``, ``resamples`` and ``context`` of the contest's settings.
+        rest on its model as the provider named it, the sha256 of its prompt template, and the parameters that it is
+        asked with; ``code`` and ``version``; ``seed``, ``resamples`` and ``context`` of the contest's settings.
     """
     contest, resource = contest_of(context), context.resources.workspace
+    workspace = resource.workspace()
     store: ParquetStore = context.resources.store
     settings = resource.contest(contest)
     data = {each.name: _sha256(store.path(each, contest)) for each in inputs}
@@ -46,7 +47,7 @@ def table_provenance(
         "table": table.name,
         "contest": contest,
         "data": {"contest folder": folder_sha256(context.instance, contest), **data},
-        "judges": _judges(store, contest, prompt_hashes(resource.workspace())),
+        "judges": _judges(store, contest, prompt_hashes(workspace), parameters_of(workspace)),
         "code": code,
         "version": version("judge-pipeline"),
         "seed": settings.seed,
@@ -55,14 +56,21 @@ def table_provenance(
     }
 
 
-def _judges(store: ParquetStore, contest: str, prompts: dict[str, str]) -> dict[str, dict[str, str | None]]:
-    """The judges whose stored judgments answer today's requests, so that today's prompt is the one they were given."""
+def _judges(
+    store: ParquetStore, contest: str, prompts: dict[str, str], asked_with: dict[str, str]
+) -> dict[str, dict[str, str | None]]:
+    """The judges whose stored judgments answer today's requests, so that today's prompt and parameters are theirs."""
     if not store.path(JUDGE_COVERAGE, contest).is_file():
         return {}
     coverage = store.read(JUDGE_COVERAGE, contest)
     usable = coverage[coverage["status"].isin(("verified", "unverified"))]
     return {
-        row["judge"]: {"model": row["model"], "prompt_sha256": prompts.get(row["judge"]), "status": row["status"]}
+        row["judge"]: {
+            "model": row["model"],
+            "prompt_sha256": prompts.get(row["judge"]),
+            "asked_with": asked_with.get(row["judge"]),
+            "status": row["status"],
+        }
         for row in usable.to_dict("records")
     }
 

@@ -21,6 +21,7 @@ from judge_pipeline.figures.estimates import (
     read_estimate,
     text,
 )
+from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.inputs import JudgeKind, ReportProvenance
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View, counts_view
 from judge_pipeline.tables.metric_words import METRICS, MetricWords
@@ -299,12 +300,25 @@ def provenance(given: ReportProvenance) -> list[View]:
     return [
         counts_view("provenance", "Where the numbers come from", main),
         _hashes("prompt-hashes", "Prompt templates (sha256)", "Judge", given.prompt_hashes),
+        _hashes(
+            "asked-with",
+            "Parameters that judges were asked with",
+            "Judge",
+            {judge: asked_with_words(given.asked_with[judge]) for judge in given.asked_with},
+            ("Asked with", "No judge at a provider is configured."),
+        ),
         _hashes("data-versions", "Versions of the tables", "Table", given.data_versions),
     ]
 
 
-def _hashes(name: str, caption: str, what: str, hashes: Mapping[str, str]) -> View:
-    view = View(name, caption, (Heading(what), Heading("Version")), empty="None was handed to the report.")
+def _hashes(
+    name: str,
+    caption: str,
+    what: str,
+    hashes: Mapping[str, str],
+    words: tuple[str, str] = ("Version", "None was handed to the report."),
+) -> View:
+    view = View(name, caption, (Heading(what), Heading(words[0])), empty=words[1])
     view.rows = [[Cell(key), Cell(value)] for key, value in hashes.items()]
     return view
 

@@ -85,6 +85,7 @@ class ReportProvenance:
         title: the contest's name for people.
         note: what a reader must know about these data, from contest.yaml.
         prompt_hashes: judge -> sha256 of the prompt template that it was asked with.
+        asked_with: judge -> the parameters that it was asked with, as JSON (column of ``judge_versions``).
         data_versions: table -> its data version.
         settings: any further setting that bears on the numbers, as text.
         version: the version of the package.
@@ -99,6 +100,7 @@ class ReportProvenance:
     title: str | None = None
     note: str | None = None
     prompt_hashes: Mapping[str, str] = field(default_factory=dict)
+    asked_with: Mapping[str, str] = field(default_factory=dict)
     data_versions: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
     version: str = ""

@@ -15,6 +15,7 @@ from judge_pipeline.figures.estimates import (
     text,
 )
 from judge_pipeline.figures.style import clean
+from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, ReportProvenance, judge_kinds
 
 CITED = (
@@ -90,6 +91,8 @@ def _judge(kind: JudgeKind, row: Mapping[Any, Any], provenance: ReportProvenance
     details = [_what_it_is(kind, row)]
     prompt = provenance.prompt_hashes.get(kind.judge)
     details += [f"prompt sha256 {prompt[:12]}"] if prompt else []
+    asked = asked_with_words(provenance.asked_with.get(kind.judge))
+    details += [f"asked with {asked}"] if asked else []
     details.append(f"{count(row['n_judged']):,} of {count(row['n_in_scope']):,} attempts ({row['scope']})")
     details += [] if kind.verified else [f"not verified: {kind.reason or kind.status}"]
     return f"{kind.judge} ({', '.join(details)})"

@@ -11,6 +11,7 @@ import pandas as pd
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.estimates import count, metrics_by_judge, number, read_estimate, text
 from judge_pipeline.figures.leaderboard import accuracy_cost_figure
+from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.cautions import Statement
 from judge_pipeline.report.page import render
 from judge_pipeline.report.view import Cell, Heading, View
@@ -123,22 +124,23 @@ def leaderboard_view(table: pd.DataFrame) -> View:
 def versions_view(table: pd.DataFrame) -> View:
     """Versions of judges beside each other on the same contest."""
     headings = [
-        Heading("Judge"), Heading("Contest"), Heading("Prompt (sha256)"), Heading("Model"),
+        Heading("Judge"), Heading("Contest"), Heading("Prompt (sha256)"), Heading("Model"), Heading("Asked with"),
         Heading("Figures rest on it"), Heading("Answered", numeric=True),
         *(Heading(f"{METRICS[name].label}\u00a0{METRICS[name].arrow}", numeric=True) for name in VERSION_METRICS),
     ]  # fmt: skip
-    view = View("versions", "Judges by contest, prompt and model", headings, foldable=True,
+    view = View("versions", "Judges by contest, prompt, model and parameters", headings, foldable=True,
                 empty="No judge has answered yet.", table="judge_versions")  # fmt: skip
-    keys = ["judge", "contest", "prompt_sha256", "model"]
+    keys = ["judge", "contest", "prompt_sha256", "model", "asked_with"]
     rows = table.sort_values([*keys[:2], "is_current"], ascending=[True, True, False], kind="stable")
     for key, group in rows.groupby(keys, sort=False, dropna=False):
-        judge, contest, prompt, model = (text(part) for part in key)
+        judge, contest, prompt, model, asked = (text(part) for part in key)
         figures = {row["metric"]: read_estimate(row) for row in group.to_dict("records")}
         one = group.iloc[0]
         answered = f"{count(one['n_answered']):,} of {count(one['n_attempts']):,}"
         view.rows.append(
             [
                 Cell(judge or ""), Cell(contest or ""), Cell(prompt[:12] if prompt else "–"), Cell(model or "–"),
+                Cell(asked_with_words(asked) or "–"),
                 Cell("yes" if one["is_current"] else "no: an earlier version"), Cell(answered, numeric=True),
                 *(view.estimate(figures.get(name)) for name in VERSION_METRICS),
             ]

@@ -142,6 +142,11 @@ class LitellmJudge(_Judge):
         default=None, description="Ask by the provider's batch interface, cheaper and slower: true, or settings"
     )
 
+    def sent_parameters(self) -> dict[str, Any]:
+        """What is passed on to the model with the messages, the answer limit under the name that providers give it."""
+        limit = {} if self.max_output_tokens is None else {"max_tokens": self.max_output_tokens}
+        return self.parameters | limit
+
     @field_validator("base_url")
     @classmethod
     def _plain_url(cls, value: str | None) -> str | None:

@@ -29,19 +29,22 @@ LEADERBOARD = Table(
 
 JUDGE_VERSIONS = Table(
     "judge_versions",
-    "One figure of one version of a judge (its prompt template and the model that answered) on one contest.",
+    "One figure of one version of a judge (prompt template, answering model, parameters) on one contest.",
     (
         Column("contest", "string", "The contest"),
         JUDGE,
         Column("prompt_sha256", "string", "sha256 of the prompt template; null where there is none", nullable=True),
         Column("model", "string", "Model that answered, as the provider named it", nullable=True),
+        Column(
+            "asked_with", "string", "Parameters and address it was asked with, as JSON; null: no model", nullable=True
+        ),
         Column("is_current", "bool", "Whether the contest's figures rest on this version today"),
         Column("n_answered", "int", "Attempts of the contest that it answered", low=0),
         Column("n_attempts", "int", "Attempts of the contest that are asked about", low=0),
         Column("metric", "string", "Which figure of judge_metrics"),
         *estimate_columns("The figure"),
     ),
-    ("contest", "judge", "prompt_sha256", "model", "metric"),
+    ("contest", "judge", "prompt_sha256", "model", "asked_with", "metric"),
 )
 
 TABLES = (LEADERBOARD, JUDGE_VERSIONS)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judge_pipeline.cli.comparison_output import version_lines
 from judge_pipeline.cocreation.difference_rows import TESTED
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
@@ -170,3 +171,13 @@ def lay_store(home: Path, run: pd.DataFrame) -> None:
             model="m", repair=None, n_tries=1, latency_ms=100.0, tokens_in=1, tokens_out=1, error=None
         )
         store.write(JUDGE_OUTPUTS, outputs[JUDGE_OUTPUTS.column_names], "mini", str(judge))
+
+
+def test_versions_that_differ_in_a_parameter_only_are_told_apart() -> None:
+    old = {"model": "m-1", "prompt_sha256": "a" * 64, "asked_with": '{"parameters":{"temperature":0}}'}
+    new = old | {"asked_with": '{"parameters":{"temperature":1}}'}
+    assert version_lines(old, new) == ["Asked with: temperature = 0 -> temperature = 1"]
+    assert version_lines(old, old) == version_lines(None, None) == []
+    assert version_lines(None, old | {"model": None, "asked_with": None}) == [
+        "Prompt (sha256): not known -> aaaaaaaaaaaa"
+    ]

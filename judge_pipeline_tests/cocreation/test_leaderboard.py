@@ -118,3 +118,16 @@ def test_ranks_hold_every_order_that_shown_differences_allow(data: st.DataObject
         assert set(ranks.values()) == {(1, 4)}
     turned = [{**row, "metric": "brier", "value": -row["value"]} for row in rows]
     assert open_ranks(pd.DataFrame(turned), judges, "brier") == ranks
+
+
+def test_a_judge_whose_contests_were_asked_with_other_parameters_says_so() -> None:
+    tables = {name: predictions(name, seed, ("sharp", "dull"), 30) for seed, name in enumerate(("spring", "autumn"))}
+    tables = {name: table.assign(request_hash=name + table["attempt_id"]) for name, table in tables.items()}
+    rows = pd.concat(tables.values())[["judge", "request_hash"]].assign(prompt_sha256="p", asked_with="{}")
+    warm = (rows["judge"] == "sharp") & rows["request_hash"].str.startswith("autumn")
+    stored = rows.assign(asked_with=rows["asked_with"].mask(warm, '{"parameters":{"temperature":1}}'))
+    both = coverage(("sharp", "litellm", "verified"), ("dull", "litellm", "verified"))
+    kinds = dict.fromkeys(tables, both)
+    found = leaderboard(tables, {}, kinds, stored, seed=0, n_resamples=100).drop_duplicates("judge").set_index("judge")
+    assert found.loc["sharp", "kind"] == "asked in 2 ways (prompts or parameters)"
+    assert found.loc["dull", "kind"] is None

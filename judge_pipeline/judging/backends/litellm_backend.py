@@ -40,13 +40,10 @@ def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
     direct path, which has nobody to ask, and is said: no, unless the settings say yes.
     """
     send_schema = bool(settings.send_schema) if settings.transport == "direct" else settings.send_schema
-    parameters = dict(settings.parameters)
-    if settings.max_output_tokens is not None:
-        parameters["max_tokens"] = settings.max_output_tokens
     return Call(
         model=settings.model,
         base_url=settings.base_url,
-        parameters=parameters,
+        parameters=settings.sent_parameters(),
         messages=messages,
         schema=None if send_schema is False else json_schema(Judgment),
         send_schema=send_schema,
