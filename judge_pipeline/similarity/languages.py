@@ -7,14 +7,20 @@ from collections.abc import Mapping
 
 GRAMMARS: Mapping[str, str] = {
     "python": "python", "c": "cpp", "cpp": "cpp", "java": "java", "c_sharp": "c_sharp", "javascript": "javascript",
-    "php": "php", "go": "go", "ruby": "ruby", "rust": "rust",
+    "php": "php", "go": "go", "ruby": "ruby", "rust": "rust", "typescript": "typescript", "kotlin": "kotlin",
+    "scala": "scala", "swift": "swift", "haskell": "haskell", "ocaml": "ocaml", "julia": "julia", "lua": "lua",
 }  # fmt: skip
-"""The grammar of each language that CodeBLEU has keywords of. C is scored as C++, as in the paper (VI-B6)."""
+"""The grammar of each language that is compared. C is scored as C++, as in the paper (VI-B6)."""
+
+PACKAGE_GRAMMARS = frozenset(["python", "cpp", "java", "c_sharp", "javascript", "php", "go", "ruby", "rust"])
+"""Grammars of which the ``codebleu`` package has keywords and a way to remove comments; others have ours."""
 
 _NAMES: Mapping[str, str] = {
     "python": "python cpython py pypy", "c": "c", "cpp": "c++ cpp cc cxx g++ gnu++ clang++", "java": "java openjdk",
     "c_sharp": "c# csharp cs mono dotnet net", "javascript": "javascript js node nodejs ecmascript", "php": "php",
-    "go": "go golang", "ruby": "ruby rb jruby", "rust": "rust rs rustc",
+    "go": "go golang", "ruby": "ruby rb jruby", "rust": "rust rs rustc", "typescript": "typescript ts",
+    "kotlin": "kotlin kt", "scala": "scala", "swift": "swift", "haskell": "haskell hs ghc", "ocaml": "ocaml",
+    "julia": "julia jl", "lua": "lua luajit",
 }  # fmt: skip
 _LANGUAGE_OF: Mapping[str, str] = {name: language for language, names in _NAMES.items() for name in names.split()}
 
@@ -36,13 +42,14 @@ def programming_language(name: str | None) -> str | None:
         name: the name as it stands in the table of attempts; None where none is stated.
 
     Returns:
-        None where no name is stated or the language is another one (Kotlin, Pascal, TypeScript, Objective-C): none is
+        None where no name is stated or the language is another one (Pascal, D, Visual Basic, Objective-C): none is
         guessed from its compiler or its relatives.
     """
     if not isinstance(name, str):
         return None
-    # "C #" and "C ++" are seen, too.
-    words = _WORD.findall(re.sub(r"(?<=[cfj])\s+(?=\+\+|#)", "", name.lower()))
+    # "C #", "C ++" and "c_sharp" are seen, too.
+    spelt = re.sub(r"(?<=[cfj])\s+(?=\+\+|#)", "", re.sub(r"(?<=\b[cfj])[ _-]sharp\b", "#", name.lower()))
+    words = _WORD.findall(spelt)
     named = [word for word in words if word not in _MAKERS]
     if not named:
         return "c" if _C_COMPILERS.intersection(words) else None

@@ -54,10 +54,8 @@ def read_program(source: str, grammar: str, tokenizer: Tokenizer) -> Program:
     grams = n_grams(tokens)
     is_keyword = np.zeros(len(grams[0].keys), bool)
     is_keyword[grams[0].places_of([hash(token) for token in keywords_of(grammar).intersection(tokens)])] = True
-    text = without_comments(source, grammar)
-    if not text.isascii():
-        text = text.translate(_LONE_SURROGATES)
-    tree = new_parser(grammar).parse(text.encode())
+    text = source if source.isascii() else source.translate(_LONE_SURROGATES)
+    tree = new_parser(grammar).parse(without_comments(text, grammar).encode())
     return Program(len(tokens), grams, is_keyword, sub_trees(tree.root_node))
 
 

@@ -56,7 +56,7 @@ CASES = {
     "no programs": lambda: without(source_code=None),
     "empty programs": lambda: without(source_code=""),
     "no languages": lambda: without(language=None),
-    "a language without a grammar": lambda: without(language="Kotlin 1.9"),
+    "a language without a grammar": lambda: without(language="Free Pascal 3.2"),
     "one attempt each": lambda: few()[few()["turn"] == 1],
     "one attempt": lambda: few().head(1),
 }

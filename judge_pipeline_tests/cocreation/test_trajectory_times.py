@@ -50,9 +50,9 @@ def test_unknown_instants_have_reasons() -> None:
 
 def test_languages_and_groups_are_those_of_the_first_attempt_and_of_the_settings() -> None:
     words = {("u", "P1"): "A", ("v", "P1"): "A", ("w", "P1"): "A"}
-    languages = {("u", "P1"): "GNU G++20", ("v", "P1"): "Kotlin 1.9", ("w", "P1"): None}
+    languages = {("u", "P1"): "GNU G++20", ("v", "P1"): "D (GDC 9.2.1)", ("w", "P1"): None}
     table = _times(words, languages=languages, participant_groups={"u": "novices"}).loc[("as_recorded", "turns")]
-    assert table["language"].tolist() == ["cpp", "Kotlin 1.9", "not stated"]
+    assert table["language"].tolist() == ["cpp", "D (GDC 9.2.1)", "not stated"]
     assert table["participant_group"].tolist() == ["novices", "no group", "no group"]
     assert _times(words)["participant_group"].isna().all()
 

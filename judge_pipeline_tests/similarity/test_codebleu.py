@@ -21,10 +21,19 @@ from judge_pipeline.ingest.submissions import read_submissions
 from judge_pipeline.settings import ContestSettings
 from judge_pipeline.similarity import grammars
 from judge_pipeline.similarity.codebleu import codebleu_similarities
-from judge_pipeline.similarity.languages import GRAMMARS, programming_language
+from judge_pipeline.similarity.languages import GRAMMARS, PACKAGE_GRAMMARS, programming_language
 from judge_pipeline.similarity.program import ProgramCache
 from judge_pipeline.similarity.tokens import TOKENIZERS
-from judge_pipeline_tests.similarity.made_texts import TERMS, by_package, edited, pieces, sample_programs
+from judge_pipeline_tests.similarity.made_texts import (
+    ENDINGS_HERE,
+    TERMS,
+    by_package,
+    by_parts_of_package,
+    edited,
+    pieces,
+    program_here,
+    sample_programs,
+)
 
 _SCORES = ["codebleu", *TERMS]
 _LONG = "int a = b + c * d ;"
@@ -50,6 +59,20 @@ def test_pairs_of_sample_programs_whole_and_broken(language: str) -> None:
     wanted = [by_package(a, b, GRAMMARS[language]) for a, b in pairs]
     np.testing.assert_allclose(found[_SCORES].to_numpy(float), wanted, rtol=0, atol=1e-9)
     assert not found["short"].any()
+
+
+@pytest.mark.parametrize("language", sorted(ENDINGS_HERE))
+def test_pairs_in_every_other_language_whole_and_broken(language: str) -> None:
+    rng = random.Random(12)
+    program = program_here(language)
+    programs = [program] + [edited(program, rng, n_edits) for n_edits in (1, 1, 1, 2, 3, 5, 8) * 3]
+    pairs = [(a, b) for a, b in pairwise(programs) if a != b] + [(program, other) for other in programs[2:]]
+    found = codebleu_similarities([a for a, _ in pairs], [b for _, b in pairs], [language] * len(pairs))
+    oracle = by_package if language in PACKAGE_GRAMMARS else by_parts_of_package
+    wanted = [oracle(a, b, language) for a, b in pairs]
+    np.testing.assert_allclose(found[_SCORES].to_numpy(float), wanted, rtol=0, atol=1e-9)
+    assert found["reason"].isna().all()
+    assert found["syntax"].nunique() > 5
 
 
 def test_real_programs_of_contest_sites(shared: Path) -> None:
@@ -126,7 +149,7 @@ def test_against_an_empty_program_it_is_0_and_between_two_it_is_not_defined(blan
         (_LONG, "x", ("PyPy3", "Java 21"), "the languages differ (python, java)"),
         (_LONG, _LONG, (None, "C"), "the language is not stated"),
         (_LONG, _LONG, ("C", float("nan")), "the language is not stated"),
-        ("", "", ("Kotlin 1.7", "Kotlin 1.7"), "CodeBLEU is not defined for Kotlin 1.7"),
+        ("", "", ("Free Pascal 3.2", "Free Pascal 3.2"), "CodeBLEU is not defined for Free Pascal 3.2"),
     ],
 )
 def test_what_cannot_be_compared_is_null_with_a_reason(

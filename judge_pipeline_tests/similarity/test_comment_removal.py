@@ -12,8 +12,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.similarity.comment_removal import without_comments
+from judge_pipeline.similarity.grammars import new_parser
+from judge_pipeline.similarity.languages import PACKAGE_GRAMMARS
 from judge_pipeline.similarity.python_comments import _spans_to_drop
-from judge_pipeline_tests.similarity.made_texts import edited, pieces, sample_programs
+from judge_pipeline_tests.similarity.made_texts import (
+    ENDINGS_HERE,
+    edited,
+    pieces,
+    program_here,
+    sample_programs,
+)
 
 
 def by_package(source: str, grammar: str) -> str:
@@ -70,3 +78,45 @@ def test_plain_programs_need_no_tokenizer() -> None:
     programs = sample_programs("python")
     assert sum(_spans_to_drop(program.strip()) is not None for program in programs) == len(programs)
     assert _spans_to_drop("if x:\n\ty") is None
+
+
+_OTHERS = sorted(set(ENDINGS_HERE) - PACKAGE_GRAMMARS)
+
+
+@pytest.mark.parametrize("language", _OTHERS)
+def test_in_other_languages_comments_go_and_strings_stay(language: str) -> None:
+    program = program_here(language)
+    bare = without_comments(program, language)
+    for words in ("Finds two", "nested", "one based", "value\nto place"):
+        assert words not in bare
+    assert without_comments(bare, language).split() == bare.split()
+    tree = new_parser(language).parse(bare.encode()).root_node
+    assert not tree.has_error
+    assert "comment" not in str(tree)
+    marks = {"haskell": "-1 -- none", "ocaml": "-1 (* none *)", "julia": "-1 # none", "lua": "-1 -- none"}
+    if language in marks:
+        assert f'"{marks[language]}"' in bare
+
+
+@pytest.mark.parametrize(
+    ("language", "program", "bare"),
+    [
+        ("haskell", "main = print (2 {- a {- b -} c -} + 3) -- é 𝄞\n", "main = print (2   + 3)  "),
+        ("lua", "x = 7 // 2 --[==[ a ]] b\n]==] y = '--'\n-- c\n", "x = 7 // 2   y = '--'"),
+        ("julia", "x = 1 // 2 #= a #= b =# =# + 3 # é\n", "x = 1 // 2   + 3  "),
+        ("ocaml", 'let x = "(* é *)" (* a (* b *) "*)" *) ;;\n', 'let x = "(* é *)"   ;;'),
+        ("kotlin", "val x = 1 /* a /* b */ c */ + 2 // d\n", "val x = 1   + 2  "),
+        ("typescript", "let x = 1; // a\n\n/* b\n c */ let y = `//`;\n", "let x = 1;  \n  let y = `//`;"),
+    ],
+)
+def test_nested_and_long_comments_of_other_languages(language: str, program: str, bare: str) -> None:
+    assert without_comments(program, language) == bare
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.sampled_from(_OTHERS), st.integers(0, 2**32))
+def test_broken_programs_of_other_languages_lose_nothing_but_comments(language: str, seed: int) -> None:
+    program = edited(program_here(language), random.Random(seed), 4)
+    bare = without_comments(program, language)
+    left = iter(program)
+    assert all(character in left for character in bare if not character.isspace())
