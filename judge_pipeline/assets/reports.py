@@ -35,7 +35,7 @@ from judge_pipeline.tables import (
 )
 from judge_pipeline.tables.hazards import HAZARDS
 from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_SUMMARY, CONVERGENCE, REVISION_GAINS, REVISIONS
-from judge_pipeline.tables.struggle import STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
+from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
 from judge_pipeline.tables.time_to_success import SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
 
 GROUP = "reports"
@@ -107,6 +107,7 @@ _REPORTED_TOO = (
     TRAJECTORY_PATTERNS,
     REVISIONS,
     CONVERGENCE,
+    PATTERN_GROUPS,
     CHURN_SUMMARY,
     REVISION_GAINS,
     CHURN_EFFECTS,

@@ -9,7 +9,7 @@ import dagster as dg
 from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.table_asset import Made, table_asset
 from judge_pipeline.tables import ATTEMPTS, JUDGE_COVERAGE, PREDICTIONS, STRUGGLE_CURVES, TRAJECTORIES
-from judge_pipeline.tables.struggle import STRUGGLE_GROUPS, STRUGGLE_TURNS, TRAJECTORY_PATTERNS
+from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, STRUGGLE_TURNS, TRAJECTORY_PATTERNS
 
 GROUP = "dynamics"
 _ROOMS = (
@@ -69,6 +69,21 @@ def trajectory_patterns(
     return Made(build(attempts, trajectories, struggle_curves, rules))
 
 
+@table_asset(
+    PATTERN_GROUPS,
+    group=GROUP,
+    inputs=(TRAJECTORY_PATTERNS,),
+    rooms=("cocreation/pattern_groups.py", "cocreation/trajectory_groups.py", "ingest/turns.py", "statistics"),
+)
+def pattern_groups(context: dg.AssetExecutionContext, trajectory_patterns: Any) -> Made:
+    """By outcome, problem and participant, with intervals by cluster bootstrap."""
+    from judge_pipeline.cocreation.pattern_groups import pattern_groups as build
+
+    settings = context.resources.workspace.contest(contest_of(context))
+    levels = settings.dynamics.max_levels
+    return Made(build(trajectory_patterns, seed=settings.seed, n_resamples=settings.resamples, max_levels=levels))
+
+
 def _with_unverified(context: dg.AssetExecutionContext, rows: Any, judge_coverage: Any) -> Any:
     """The rows, marked where their judge, or one of the panel, is unverified."""
     from judge_pipeline.cocreation.coverage import flag_unverified, usable
@@ -77,4 +92,4 @@ def _with_unverified(context: dg.AssetExecutionContext, rows: Any, judge_coverag
     return flag_unverified(rows, judge_coverage, [panel if judge is None else [judge] for judge in rows["judge"]])
 
 
-ASSETS = [struggle_turns, struggle_groups, trajectory_patterns]
+ASSETS = [struggle_turns, struggle_groups, trajectory_patterns, pattern_groups]

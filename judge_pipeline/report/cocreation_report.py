@@ -16,8 +16,13 @@ from judge_pipeline.figures.estimates import accepted_share, metrics_by_judge
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
+from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
-from judge_pipeline.figures.struggle_groups import struggle_groups_figure
+from judge_pipeline.figures.struggle_groups import (
+    struggle_groups_figure,
+    struggle_judges_figure,
+    struggle_levels_figure,
+)
 from judge_pipeline.figures.style import DrawnFigure
 from judge_pipeline.figures.thresholds import threshold_figure
 from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
@@ -95,6 +100,10 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
             (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
             (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
         ),
+            (tables.struggle_groups, struggle_judges_figure),
+            (tables.struggle_groups, lambda table: struggle_levels_figure(table, "problem_id")),
+            (tables.struggle_groups, lambda table: struggle_levels_figure(table, "participant")),
+            (tables.pattern_groups, patterns_figure),
     ]
     effects = tables.judge_canary_effects
     if effects is not None and len(effects):

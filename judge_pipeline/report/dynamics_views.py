@@ -16,6 +16,7 @@ from judge_pipeline.tables.dynamics_words import (
     GAINS,
     GROUPED_BY,
     ORDERS,
+    PATTERNS,
     PROGRESS,
     REVISION_MEASURES,
     TIME_STATISTICS,
@@ -24,11 +25,14 @@ from judge_pipeline.tables.dynamics_words import (
 
 _TURNS = Heading("Turns", "Order of turns; reversed only where most rejections follow the first accepted attempt")
 
+_OVER_CLUSTERS = Heading("95% interval over clusters", "Taking only clusters as independent", numeric=True)
+
 
 def dynamics_views(given: CocreationReportInput) -> list[View]:
     """The tables in their order; those that a run of an earlier version has not made are left out."""
     made = (
         (given.trajectory_patterns, patterns),
+        (given.pattern_groups, pattern_groups),
         (given.survival_groups, time_groups),
         (given.survival_tests, time_tests),
         (given.hazards, hazards),
@@ -55,18 +59,39 @@ def patterns(table: pd.DataFrame) -> View:
         empty="No trajectory has an attempt.",
         table="trajectory_patterns",
     )  # fmt: skip
-    rules = {
-        "recovered": "The panel's confidence fell, and rose as much again",
-        "stagnated": "Several turns without a change of confidence and without an accepted one",
-        "solved_after_rejection": "Solved after a rejected attempt",
-    }
     for order, rows in table.groupby("order", sort=True):
-        for column, words in rules.items():
+        for column, words in PATTERNS.items():
             known, reasons = rows[column].dropna().astype(bool), rows[f"{column}_reason"].dropna()
             counts = (int(known.sum()), len(known), len(rows) - len(known))
             cells = [Cell(f"{value:,}", numeric=True) for value in counts]
             why = str(reasons.mode().iloc[0]) if len(reasons) else "–"
             view.rows.append([Cell(words), Cell(ORDERS[str(order)]), *cells, Cell(why, undefined=not len(reasons))])
+    return view
+
+
+def pattern_groups(table: pd.DataFrame) -> View:
+    """The share that shows each pattern, in every group."""
+    view = View(
+        "pattern-groups",
+        "Recovery and stagnation by group: share of the trajectories of which the rule can say it",
+        (
+            Heading("Pattern"), Heading("Group"), _TURNS, Heading("Show it", numeric=True),
+            Heading("Share", numeric=True), *ESTIMATE_HEADINGS, _OVER_CLUSTERS,
+        ),
+        empty="No trajectory has an attempt.",
+        table="pattern_groups",
+    )  # fmt: skip
+    for row in _records(table):
+        view.rows.append(
+            [
+                Cell(PATTERNS[row["pattern"]]), _group(row), Cell(ORDERS[row["order"]]),
+                Cell(f"{count(row['n_shown']):,}", numeric=True), *view.in_columns(read_estimate(row)),
+                _over_clusters(row),
+            ]
+        )  # fmt: skip
+    view.remarks.append(
+        "Wilson's interval takes trajectories as independent; go by the one over clusters where there is one."
+    )
     return view
 
 
@@ -77,25 +102,19 @@ def time_groups(table: pd.DataFrame) -> View:
         "Time to success by group",
         (
             Heading("Group"), Heading("Time in"), _TURNS, Heading("Figure"), Heading("Solved", numeric=True),
-            Heading("Value", numeric=True), *ESTIMATE_HEADINGS,
-            Heading("95% interval over clusters", "Taking only clusters as independent", numeric=True),
+            Heading("Value", numeric=True), *ESTIMATE_HEADINGS, _OVER_CLUSTERS,
         ),
         empty="No trajectory has a known time.",
         table="survival_groups",
     )  # fmt: skip
     for row in _records(table):
-        low, high = number(row["cluster_low"]), number(row["cluster_high"])
-        ends = None if low is None or high is None else (low, high)
         figure, horizon = TIME_STATISTICS[row["statistic"]], number(row["horizon"])
-        over = Cell(
-            format_interval(ends) or "none", numeric=True, undefined=ends is None,
-            below=(f"{count(row['n_clusters']):,} {row['clustered_by']} clusters",),
-        )  # fmt: skip
         view.rows.append(
             [
                 _group(row), Cell(TIME_UNITS[row["time_unit"]]), Cell(ORDERS[row["order"]]),
                 Cell(figure, below=() if horizon is None else (f"up to {int(horizon):,}",)),
-                Cell(f"{count(row['n_events']):,}", numeric=True), *view.in_columns(read_estimate(row)), over,
+                Cell(f"{count(row['n_events']):,}", numeric=True), *view.in_columns(read_estimate(row)),
+                _over_clusters(row),
             ]
         )  # fmt: skip
     view.remarks.append("n counts trajectories. Intervals over clusters are the ones to go by: one person's are alike.")
@@ -243,6 +262,14 @@ def _records(table: pd.DataFrame) -> list[dict[Any, Any]]:
 def _group(row: Mapping[Any, Any]) -> Cell:
     grouping = GROUPED_BY[row["grouped_by"]]
     return Cell(grouping if row["grouped_by"] == "all" else f"{grouping}: {row['level']}")
+
+
+def _over_clusters(row: Mapping[Any, Any]) -> Cell:
+    """The interval that takes only clusters as independent, and how many there are."""
+    low, high = number(row["cluster_low"]), number(row["cluster_high"])
+    ends = None if low is None or high is None else (low, high)
+    below = (f"{count(row['n_clusters']):,} {row['clustered_by']} clusters",)
+    return Cell(format_interval(ends) or "none", numeric=True, undefined=ends is None, below=below)
 
 
 def _p(value: Any) -> Cell:

@@ -48,6 +48,7 @@ class CocreationReportInput:
     struggle_groups: pd.DataFrame | None = None
     trajectory_patterns: pd.DataFrame | None = None
     revisions: pd.DataFrame | None = None
+    pattern_groups: pd.DataFrame | None = None
     convergence: pd.DataFrame | None = None
     churn_summary: pd.DataFrame | None = None
     revision_gains: pd.DataFrame | None = None
@@ -168,6 +169,7 @@ _JUDGES_OF = {
     "rerating_agreement": ("other",),
 }
 """Where the optional tables name a judge."""
+    "struggle_groups": ("judge",),
 
 
 def with_labels(given: CocreationReportInput) -> CocreationReportInput:

@@ -55,3 +55,9 @@ EFFECTS: Mapping[str, str] = {
 PROGRESS: Mapping[str, str] = {"delta_y": "Change of the verdict", "delta_p_mean": "Change of the panel's confidence"}
 
 CHOSEN_REVISIONS: Mapping[str, str] = {"all": "all revisions", "after_rejection": "after a rejection"}
+
+PATTERNS: Mapping[str, str] = {
+    "recovered": "The panel's confidence fell, and rose as much again",
+    "stagnated": "Several turns without a change of confidence and without an accepted one",
+    "solved_after_rejection": "Solved after a rejected attempt",
+}

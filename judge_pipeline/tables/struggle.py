@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from judge_pipeline.table_schema import Column, Table
 from judge_pipeline.tables.columns import ATTEMPT, ORDER, PARTICIPANT, PROBLEM, TURN, estimate_columns
-from judge_pipeline.tables.time_to_success import CLUSTERED_BY, LEVEL, N_CLUSTERS
+from judge_pipeline.tables.time_to_success import CLUSTERED_BY, LEVEL, N_CLUSTERS, cluster_interval
 
 STRUGGLE_GROUPINGS = ("all", "outcome", "problem_id", "participant")
 """What struggle curves are grouped by; the outcome is whether the trajectory was solved."""
 
 STRUGGLE_STATISTICS = ("confidence", "change")
+
+PATTERNS = ("recovered", "stagnated", "solved_after_rejection")
+"""What a trajectory may show: columns of ``trajectory_patterns``."""
 
 JUDGE_OR_PANEL = Column("judge", "string", "Judge j; null for the mean over the panel (eq. 10)", nullable=True)
 
@@ -69,5 +72,20 @@ TRAJECTORY_PATTERNS = Table(
     ("order", "participant", "problem_id"),
 )
 
-TABLES = (STRUGGLE_TURNS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS)
+PATTERN_GROUPS = Table(
+    "pattern_groups",
+    "The share of a group's trajectories that shows one pattern of trajectory_patterns.",
+    (
+        ORDER,
+        Column("pattern", "string", "Which column of trajectory_patterns", allowed=PATTERNS),
+        Column("grouped_by", "string", "What trajectories are grouped by", allowed=STRUGGLE_GROUPINGS),
+        LEVEL,
+        Column("n_shown", "int", "Trajectories of the n that show it", low=0),
+        *estimate_columns("The share of those of which the rule can say it, with Wilson's interval"),
+        *cluster_interval(),
+    ),
+    ("order", "pattern", "grouped_by", "level"),
+)
+
+TABLES = (STRUGGLE_TURNS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS, PATTERN_GROUPS)
 """The tables of this module."""

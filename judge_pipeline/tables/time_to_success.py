@@ -23,7 +23,8 @@ CLUSTERED_BY = Column("clustered_by", "string", "What the cluster interval takes
 N_CLUSTERS = Column("n_clusters", "int", "How many of these there are", low=0)
 
 
-def _cluster_interval() -> tuple[Column, ...]:
+def cluster_interval() -> tuple[Column, ...]:
+    """The columns of an interval that takes only clusters as independent."""
     return (
         CLUSTERED_BY,
         N_CLUSTERS,
@@ -62,7 +63,7 @@ SUCCESS_CURVES = Table(
         Column("time", "int", "By when", low=0),
         Column("n_solved", "int", "Trajectories solved by then", low=0),
         *estimate_columns("Share solved by then, with Wilson's interval"),
-        *_cluster_interval(),
+        *cluster_interval(),
     ),
     ("order", "time_unit", "grouped_by", "level", "time"),
 )
@@ -96,7 +97,7 @@ SURVIVAL_GROUPS = Table(
         Column("horizon", "int", "Where the restricted mean and the share end; null for the median", True, low=0),
         Column("n_events", "int", "Trajectories of the n that were solved", low=0),
         *estimate_columns("The figure, with its interval from the curve's band or Greenwood's error"),
-        *_cluster_interval(),
+        *cluster_interval(),
     ),
     ("order", "time_unit", "grouped_by", "level", "statistic"),
 )

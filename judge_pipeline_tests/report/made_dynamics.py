@@ -9,6 +9,7 @@ import pandas as pd
 from judge_pipeline.cocreation.churn_effects import churn_effects
 from judge_pipeline.cocreation.churn_summary import churn_summary
 from judge_pipeline.cocreation.hazards import hazards
+from judge_pipeline.cocreation.pattern_groups import pattern_groups
 from judge_pipeline.cocreation.prompt_windows import prompt_texts
 from judge_pipeline.cocreation.revision import KindLimits, convergence, revisions
 from judge_pipeline.cocreation.revision_gains import revision_gains
@@ -40,6 +41,7 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
     drawn = {"seed": SEED, "n_resamples": RESAMPLES}
     levels = dynamics.max_levels
     rules = PatternRules(dynamics.recovery_change, dynamics.stagnation_change, dynamics.stagnation_turns)
+    patterns = trajectory_patterns(attempts, whole, given.struggle_curves, rules)
     return {
         "revisions": revised,
         "convergence": near,
@@ -53,6 +55,7 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
             max_levels=levels,
         ),
         "struggle_groups": struggle_groups(turns, whole, **drawn, max_levels=levels),
-        "trajectory_patterns": trajectory_patterns(attempts, whole, given.struggle_curves, rules),
+        "trajectory_patterns": patterns,
+        "pattern_groups": pattern_groups(patterns, **drawn, max_levels=levels),
         "hazards": hazards(attempts, whole),
     }  # fmt: skip

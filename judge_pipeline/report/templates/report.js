@@ -4,6 +4,7 @@
   const PRINT_WIDTH = 680; // what fits between the margins of an A4 page
   const PRINT_HEIGHT = 900; // a taller figure is printed in parts, or a page break would cut through its panels
   const figures = JSON.parse(document.getElementById("figure-data").textContent);
+  const chosen = {};
   const config = {
     displaylogo: false,
     responsive: false,
@@ -50,11 +51,36 @@
     layout.height = innerHeight + layout.margin.t + layout.margin.b;
   }
 
+  // What is drawn of a figure that offers a choice (figures/struggle_groups.py).
+  function showChoice(spec, choice) {
+    spec.data = spec.data.filter((trace) => String(trace.meta.choice) === choice);
+    spec.data.forEach((trace) => { trace.visible = true; });
+    spec.layout.annotations = spec.layout.annotations.filter((annotation) => annotation.name === choice);
+    spec.layout.annotations.forEach((annotation) => { annotation.visible = true; });
+  }
+
+  function offerChoices(place) {
+    const name = place.dataset.figure;
+    const { choices } = figures[name].layout.meta;
+    if (!choices) return;
+    const label = document.createElement("label");
+    const select = document.createElement("select");
+    label.className = "choice";
+    choices.forEach((choice, i) => select.add(new Option(choice, String(i))));
+    select.addEventListener("change", () => {
+      chosen[name] = Number(select.value);
+      drawOne(place);
+    });
+    label.append("Judge: ", select);
+    place.closest(".scroll").before(label);
+  }
+
   // A figure for a width: one part, or several of whole rows of panels where a height is not to be exceeded.
   function partsFor(name, available, maxHeight) {
     const spec = structuredClone(figures[name]);
     const { layout } = spec;
     const { meta } = layout;
+    if (meta.choices) showChoice(spec, String(chosen[name] || 0));
     layout.width = Math.max(Math.min(available, meta.max_width || Infinity), meta.min_width || 0);
     layout.margin.t -= meta.title_space;
     layout.height -= meta.title_space;
@@ -71,20 +97,22 @@
     return parts;
   }
 
-  function draw(width, maxHeight = Infinity) {
-    for (const place of document.querySelectorAll("[data-figure]")) {
-      const name = place.dataset.figure;
-      try {
-        const parts = partsFor(name, width || place.parentElement.clientWidth, maxHeight);
-        for (const old of place.children) Plotly.purge(old);
-        place.replaceChildren(...parts.map(() => document.createElement("div")));
-        parts.forEach((part, i) => Plotly.newPlot(place.children[i], part.data, part.layout, config));
-      } catch (error) {
-        // One figure that cannot be drawn must not take the others with it; its text alternative stands below.
-        place.textContent = "This figure could not be drawn here; it is described in words below.";
-        console.error(name, error);
-      }
+  function drawOne(place, width, maxHeight = Infinity) {
+    const name = place.dataset.figure;
+    try {
+      const parts = partsFor(name, width || place.parentElement.clientWidth, maxHeight);
+      for (const old of place.children) Plotly.purge(old);
+      place.replaceChildren(...parts.map(() => document.createElement("div")));
+      parts.forEach((part, i) => Plotly.newPlot(place.children[i], part.data, part.layout, config));
+    } catch (error) {
+      // One figure that cannot be drawn must not take the others with it; its text alternative stands below.
+      place.textContent = "This figure could not be drawn here; it is described in words below.";
+      console.error(name, error);
     }
+  }
+
+  function draw(width, maxHeight) {
+    for (const place of document.querySelectorAll("[data-figure]")) drawOne(place, width, maxHeight);
   }
 
   let drawnWidth = 0;
@@ -102,6 +130,7 @@
   });
   window.addEventListener("beforeprint", () => draw(PRINT_WIDTH, PRINT_HEIGHT));
   window.addEventListener("afterprint", () => draw());
+  document.querySelectorAll("[data-figure]").forEach(offerChoices);
   drawIfWidthChanged();
   document.documentElement.dataset.drawn = "yes";
 })();
