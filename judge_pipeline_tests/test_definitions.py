@@ -91,6 +91,8 @@ GRAPH = {
     "prompt_code_summary": {"prompt_code_ned"},
     "prompt_logs": {"contest_folder"},
     "rerating_agreement": {"attempts", "judge_coverage", "judge_metrics", "predictions"},
+    "prompt_space": {"participant_contexts", "trajectories"},
+    "prompt_space_test": {"participant_contexts", "prompt_space"},
     "prompt_windows": {"attempts", "prompt_logs"},
     "redaction_counts": {"attempts", "participant_contexts", "splits"},
     "revision_gains": {"judge_coverage", "revisions"},

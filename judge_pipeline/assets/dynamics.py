@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import struggle, time_to_success
+from judge_pipeline.assets import prompt_space, struggle, time_to_success
 from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
 from judge_pipeline.tables import (
@@ -223,5 +223,5 @@ def _with_unverified(context: dg.AssetExecutionContext, rows: Any, judge_coverag
 ASSETS = [
     trajectories, struggle_curves, success_at_turn, survival, prompt_code_ned, prompt_code_summary, prompt_windows,
     revisions, convergence, churn_summary, revision_gains, churn_effects, *time_to_success.ASSETS,
-    *struggle.ASSETS,
+    *struggle.ASSETS, *prompt_space.ASSETS,
 ]  # fmt: skip

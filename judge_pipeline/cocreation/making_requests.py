@@ -15,6 +15,7 @@ from judge_pipeline.cocreation.requests import judge_requests
 from judge_pipeline.cocreation.verdict_masking import mask_verdict_words
 from judge_pipeline.ingest.redaction import Redactor
 from judge_pipeline.settings import ContestSettings
+from judge_pipeline.tables import ATTEMPTS
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,20 @@ class RequestMaker:
             statements=self.statements,
         )
         return MadeRequests(requests, redactions, words)
+
+
+def shown_contexts(contexts: pd.DataFrame, redactor: Redactor, settings: ContestSettings) -> pd.DataFrame:
+    """Q_u as judges are shown it where they are shown it: personal data replaced, words masked where asked for, cut.
+
+    Args:
+        contexts: table PARTICIPANT_CONTEXTS.
+        redactor: of the contest's personal data.
+        settings: of the contest; whether its judges are blind does not matter here.
+
+    Returns:
+        A copy with another ``prompt_text`` and nothing else changed.
+    """
+    nothing = ATTEMPTS.empty()
+    _, redacted, _ = redact_requests(nothing, contexts, redactor, settings.redaction)
+    masked, _ = mask_verdict_words(nothing, redacted, settings.model_copy(update={"context": "nonblind"}))
+    return masked.assign(prompt_text=masked["prompt_text"].str.slice(0, settings.max_prompt_chars))

@@ -26,12 +26,15 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table, TableError
 from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS
+from judge_pipeline.tables.prompt_space import PROMPT_SPACE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES = {table.name: table for table in ALL_TABLES}
 FIGURES = "tables of figures over everybody"
+_OF_EVERYBODY = (PROMPT_SPACE.name,)
+"""Tables with a row a participant in which each row rests on the words of all: they go as a whole."""
 _LAST = (JUDGE_REQUESTS.name, ATTEMPTS.name)
 """Tables that go last: from them it follows which attempts are the person's, and whose requests are like theirs."""
 
@@ -207,7 +210,7 @@ def _table_changes(
         table = _TABLES.get(name)
         partition = [contest, file.stem] if len(file.relative_to(store.root).parts) == 3 else [contest]
         rows = None
-        if table is not None and {"participant", "attempt_id", "path"} & set(table.column_names):
+        if table is not None and _is_by_person(table):
             with suppress(TableError):
                 rows = store.read(table, *partition)
         if rows is None or table is None:
@@ -217,6 +220,11 @@ def _table_changes(
         mask = _theirs(table, rows, participant, ids)
         label = name if len(partition) == 1 else f"{name} {file.stem}"
         yield label, int(mask.sum()), _writer(store, table, rows[~mask], partition)
+
+
+def _is_by_person(table: Table) -> bool:
+    """Whether a person's rows can be taken out of it and the others stay."""
+    return bool({"participant", "attempt_id", "path"} & set(table.column_names)) and table.name not in _OF_EVERYBODY
 
 
 def _writer(store: Any, table: Table, rows: pd.DataFrame, partition: list[str]) -> Any:

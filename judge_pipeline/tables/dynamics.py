@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from judge_pipeline.table_schema import Column, Table
-from judge_pipeline.tables import hazards, revision, struggle, time_to_success
+from judge_pipeline.tables import hazards, prompt_space, revision, struggle, time_to_success
 from judge_pipeline.tables.columns import ATTEMPT, PARTICIPANT, PROBLEM, SPLIT, TURN, Y, estimate_columns
 
 TRAJECTORIES = Table(
@@ -121,5 +121,6 @@ TABLES = (
     *time_to_success.TABLES,
     *struggle.TABLES,
     *hazards.TABLES,
+    *prompt_space.TABLES,
 )
 """The tables of this module, and those of ``revision``, ``time_to_success``, ``struggle`` and ``hazards``."""

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from judge_pipeline.cli.main import cli
 from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 from judge_pipeline.orchestration import forgetting
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job
@@ -23,6 +23,7 @@ from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstones
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS, SPLIT_ASSIGNMENTS
+from judge_pipeline.tables.prompt_space import PROMPT_SPACE
 from judge_pipeline_tests.mini_contest import MiniContest
 
 WHO = "E003"
@@ -86,6 +87,14 @@ def _forget(*options: str) -> str:
     result = CliRunner().invoke(cli, ["forget", "mini", WHO, *options], catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return result.output
+
+
+@pytest.mark.slow
+def test_a_table_whose_rows_rest_on_the_words_of_all_goes_as_a_whole(workspace: Workspace) -> None:
+    store = store_of(workspace)
+    assert store.read(PROMPT_SPACE, "mini")["participant"].tolist() == ["E001", "E002", "E003", "E004", "E005"]
+    forgetting.forget(workspace, "mini", WHO, "2026-11-30")
+    assert not store.path(PROMPT_SPACE, "mini").is_file()
 
 
 @pytest.mark.slow
