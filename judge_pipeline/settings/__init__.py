@@ -1,4 +1,4 @@
-"""What a team edits, read and checked: judges.yaml, contests.yaml and contest.yaml; and where things lie.
+"""What a team edits, checked: judges.yaml, contests.yaml, contest.yaml, preference.yaml; and where things lie.
 
 Every error names the file, the key, the line and the remedy. Nothing here is heavy: the code location loads it.
 """
@@ -23,10 +23,12 @@ from judge_pipeline.settings.judges import (
     System,
 )
 from judge_pipeline.settings.names import SLUG, SettingsModel, check_slug
+from judge_pipeline.settings.preference import PAIR_COLUMNS, PreferenceSettings, SourceChoices
 from judge_pipeline.settings.workspace import Workspace, packaged_config_dir
 
 __all__ = [
     "ARCHIVE_FIELDS",
+    "PAIR_COLUMNS",
     "SLUG",
     "TABLE_COLUMNS",
     "BaselineJudge",
@@ -38,11 +40,13 @@ __all__ = [
     "JudgesFile",
     "Limits",
     "LitellmJudge",
+    "PreferenceSettings",
     "Price",
     "Rates",
     "RecordedJudge",
     "Scope",
     "SettingsModel",
+    "SourceChoices",
     "Split",
     "SplitRatios",
     "System",

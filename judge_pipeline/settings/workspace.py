@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judge_pipeline.settings.contest import ContestSettings
 from judge_pipeline.settings.judges import JudgesFile
+from judge_pipeline.settings.preference import PreferenceSettings
 from judge_pipeline.settings.yaml_file import SettingsError, load
 
 _PACKAGE = Path(__file__).resolve().parent.parent
@@ -22,8 +23,8 @@ class Workspace:
     """Where things lie: what a team edits, what it brings, and what runs produce.
 
     Attributes:
-        config_dir: judges.yaml, contests.yaml, prompts/.
-        data_dir: contests/<contest>/.
+        config_dir: judges.yaml, contests.yaml, preference.yaml, prompts/.
+        data_dir: contests/<contest>/, preference/<set>/.
         out_dir: everything produced: tables/, reports/, checkpoint.sqlite (unless a URL names another), dagster/.
     """
 
@@ -64,6 +65,15 @@ class Workspace:
     def contest(self, folder: Path) -> ContestSettings:
         """The contest's settings: contests.yaml with the folder's contest.yaml over it."""
         return load(ContestSettings, self.config_dir / "contests.yaml", folder / "contest.yaml")
+
+    def preference(self, folder: Path) -> PreferenceSettings:
+        """A preference set's settings: preference.yaml with that of the set's folder over it.
+
+        A workspace without assets_config/preference.yaml has the one that comes with the package.
+        """
+        own = self.config_dir / "preference.yaml"
+        defaults = own if os.path.lexists(own) else packaged_config_dir() / "preference.yaml"
+        return load(PreferenceSettings, defaults, folder / "preference.yaml")
 
 
 def packaged_config_dir() -> Path:

@@ -16,7 +16,11 @@ class SettingsError(ValueError):
     """A configuration file is wrong. The message names the file, the key, the line, the value and the remedy."""
 
 
-_UNION_TAGS = ("litellm", "embedded", "recorded", "baseline")
+_UNION_TAGS = (
+    "litellm", "embedded", "recorded", "baseline",
+    "table", "copilot_arena", "edit_bench", "lmarena", "judgebench", "bigcodereward", "webdevjudge", "mt_bench",
+    "auto_j", "pandalm", "icai",
+)  # fmt: skip
 _M = TypeVar("_M", bound=BaseModel)
 
 

@@ -1,0 +1,102 @@
+"""Annotated pairs as ICAI and Feedback Forensics write them: one JSON document with annotators and comparisons.
+
+Version 2.0 (``response_a.text``, choices ``a`` and ``b``) and version 1.0 (``text_a``, choices ``text_a`` and
+``text_b``). The file's default annotator, or the one that is named, chose w. Annotators of type ``human`` are votes;
+principles (what a response is like, in a model's words) are aspects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from judge_pipeline.ingest.encodings import decode
+from judge_pipeline.ingest.json_artifacts import load_json
+from judge_pipeline.ingest.record_files import Record, plain
+from judge_pipeline.ingest.records import UnreadableArtifact
+from judge_pipeline.preference.drafts import LeftOut, PairDraft
+from judge_pipeline.preference.importers.importer import Importer, Records, Values
+from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, text_of
+from judge_pipeline.settings.preference import IcaiSource
+
+_ANNOTATORS = "annotators of the document"
+_CHOOSER = "annotator who chose"
+
+
+def records(data: bytes, path: str, source: IcaiSource) -> Records:
+    """A record is a comparison, with the document's annotators beside it.
+
+    Raises:
+        UnreadableArtifact: it is no such document, or has no annotator of the name that is set.
+    """
+    document = load_json(decode(data).text, path).document
+    comparisons = document.get("comparisons") if isinstance(document, Mapping) else None
+    if not isinstance(comparisons, list):
+        raise UnreadableArtifact(path, None, "is no document with comparisons", "export it as annotated pairs (JSON)")
+    annotators = {str(key): dict(value) for key, value in (document.get("annotators") or {}).items()}
+    chooser = _chooser(source.annotator, annotators, document.get("metadata") or {})
+    if chooser is None:
+        names = ", ".join(f"{key} ({value.get('name') or value.get('type')})" for key, value in annotators.items())
+        raise UnreadableArtifact(path, "annotators", f"has no annotator who chose; it has {names[:300]}", "name one in "
+                                 "source.annotator")  # fmt: skip
+    for number, comparison in enumerate(comparisons, start=1):
+        if not isinstance(comparison, Mapping):
+            yield UnreadableArtifact(path, f"comparison {number}", "is no object", "export the document anew")
+            continue
+        values = {str(key): plain(value) for key, value in comparison.items()}
+        yield Record(f"comparison {number}", values | {_ANNOTATORS: annotators, _CHOOSER: chooser})
+
+
+def pair_of(values: Values, source: IcaiSource) -> PairDraft:
+    """The pair of a comparison."""
+    del source
+    annotators: Mapping[str, Mapping[str, Any]] = values[_ANNOTATORS]
+    chosen = {key: _choice(said, key) for key, said in mapping_of(values.get("annotations"), "annotations").items()}
+    w = chosen.get(values[_CHOOSER])
+    if w is None:
+        raise LeftOut("the annotator did not choose", "source.annotator")
+    told = {key: (annotators.get(key) or {}, choice) for key, choice in chosen.items() if choice is not None}
+    sides = [values.get(f"response_{x}") or {"text": values.get(f"text_{x}")} for x in "ab"]
+    texts = [response_of(side.get("text"), f"response_{x}") for side, x in zip(sides, "ab", strict=True)]
+    metadata = mapping_of(values.get("metadata"), "metadata")
+    models = [side.get("model") or metadata.get(f"model_{x}") for side, x in zip(sides, "ab", strict=True)]
+    return PairDraft(
+        texts[0],
+        texts[1],
+        w,
+        pair_id=label_of(values.get("id"), "id"),
+        instruction=text_of(values.get("prompt"), "prompt"),
+        votes={
+            str(who.get("name") or key): choice for key, (who, choice) in told.items() if who.get("type") == "human"
+        },
+        aspects={
+            str(who.get("description") or key): choice
+            for key, (who, choice) in told.items()
+            if who.get("type") == "principle"
+        },
+        model_a=label_of(models[0], "model_a"),
+        model_b=label_of(models[1], "model_b"),
+    )
+
+
+def _choice(said: Any, field: str) -> str | None:
+    pref = said.get("pref") if isinstance(said, Mapping) else said
+    return None if pref is None else choice_of(pref, f"annotations.{field}.pref")
+
+
+def _chooser(
+    wanted: str | None, annotators: Mapping[str, Mapping[str, Any]], metadata: Mapping[str, Any]
+) -> str | None:
+    if wanted is None:
+        default = metadata.get("default_annotator")
+        return str(default) if default is not None else None
+    return next((key for key, value in annotators.items() if wanted in (key, value.get("name"))), None)
+
+
+IMPORTER = Importer(
+    "icai",
+    pair_of,
+    "loader",
+    "github.com/rdnfn/icai annotated_pairs_format.py, github.com/rdnfn/feedback-forensics annotated_pairs.json",
+    records,
+)
