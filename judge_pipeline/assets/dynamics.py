@@ -26,6 +26,7 @@ from judge_pipeline.tables import (
 from judge_pipeline.tables.revision import (
     CHURN_EFFECTS,
     CHURN_SUMMARY,
+    CODE_SIMILARITIES,
     CONVERGENCE,
     PROMPT_WINDOWS,
     REVISION_GAINS,
@@ -38,9 +39,10 @@ _PROMPTS = (
     "cocreation/prompt_windows.py", "cocreation/prompt_problems.py", "cocreation/null_reasons.py",
     "ingest/chat_formats/chat.py", "ingest/turns.py",
 )  # fmt: skip
-_REVISION = (
-    *_PROMPTS, "cocreation/revision.py", "cocreation/turn_orders.py", "cocreation/trajectories.py", "similarity",
+_SIMILARITIES = (
+    "cocreation/code_similarity.py", "cocreation/turn_orders.py", "cocreation/trajectories.py", "similarity",
 )  # fmt: skip
+_REVISION = (*_PROMPTS, *_SIMILARITIES, "cocreation/revision.py")
 
 
 @table_asset(
@@ -121,14 +123,33 @@ def prompt_windows(context: dg.AssetExecutionContext, attempts: Any, prompt_logs
 
 
 @table_asset(
+    CODE_SIMILARITIES,
+    group=GROUP,
+    inputs=(ATTEMPTS, TRAJECTORIES),
+    rooms=_SIMILARITIES,
+    kinds=("tree-sitter", "parquet"),
+)
+def code_similarities(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any) -> Made:
+    """Of consecutive turns, and with the first accepted program; each program is parsed once, on all cores."""
+    from judge_pipeline.cocreation.code_similarity import code_similarities as build
+
+    return Made(build(attempts, trajectories))
+
+
+@table_asset(
     REVISIONS,
     group=GROUP,
-    inputs=(ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, STRUGGLE_CURVES),
+    inputs=(ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, STRUGGLE_CURVES, CODE_SIMILARITIES),
     rooms=_REVISION,
     kinds=("rapidfuzz", "parquet"),
 )
 def revisions(
-    context: dg.AssetExecutionContext, attempts: Any, trajectories: Any, prompt_logs: Any, struggle_curves: Any
+    context: dg.AssetExecutionContext,
+    attempts: Any,
+    trajectories: Any,
+    prompt_logs: Any,
+    struggle_curves: Any,
+    code_similarities: Any,
 ) -> Made:
     """In the order of the table, and reversed too where most rejections follow the first AC."""
     from judge_pipeline.cocreation.revision import KindLimits
@@ -137,17 +158,15 @@ def revisions(
     settings = context.resources.workspace.contest(contest_of(context)).revision
     limits = KindLimits(settings.incremental_at_most, settings.rewrite_at_least)
     texts = _prompt_texts(context, attempts, prompt_logs)
-    return Made(build(attempts, trajectories, texts, struggle_curves, limits))
+    return Made(build(attempts, trajectories, texts, struggle_curves, limits, similarities=code_similarities))
 
 
-@table_asset(
-    CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES), rooms=_REVISION, kinds=("tree-sitter", "parquet")
-)
-def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any) -> Made:
+@table_asset(CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES, CODE_SIMILARITIES), rooms=_REVISION)
+def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any, code_similarities: Any) -> Made:
     """Every attempt of a solved trajectory; the reference itself, 1 by definition, is marked."""
     from judge_pipeline.cocreation.revision import convergence as build
 
-    return Made(build(attempts, trajectories))
+    return Made(build(attempts, trajectories, similarities=code_similarities))
 
 
 @table_asset(
@@ -222,6 +241,6 @@ def _with_unverified(context: dg.AssetExecutionContext, rows: Any, judge_coverag
 
 ASSETS = [
     trajectories, struggle_curves, success_at_turn, survival, prompt_code_ned, prompt_code_summary, prompt_windows,
-    revisions, convergence, churn_summary, revision_gains, churn_effects, *time_to_success.ASSETS,
+    code_similarities, revisions, convergence, churn_summary, revision_gains, churn_effects, *time_to_success.ASSETS,
     *struggle.ASSETS, *prompt_space.ASSETS,
 ]  # fmt: skip

@@ -7,9 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from judge_pipeline.cocreation.code_similarity import (
+    code_similarities,
+    consecutive_turns,
+    scores_of,
+    with_first_accepted,
+)
 from judge_pipeline.cocreation.null_reasons import first_reason
 from judge_pipeline.cocreation.turn_orders import AS_RECORDED, attempts_by_order
-from judge_pipeline.similarity.codebleu import codebleu_similarities
 from judge_pipeline.similarity.edit_distance import normalized_edit_distances
 from judge_pipeline.similarity.languages import programming_language
 from judge_pipeline.statistics.score_counts import FloatArray
@@ -33,6 +38,8 @@ def revisions(
     prompts: pd.DataFrame,
     struggle: pd.DataFrame,
     limits: KindLimits | None = None,
+    *,
+    similarities: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """The table ``revisions``: a row for each pair of consecutive turns, in each order of turns.
 
@@ -42,13 +49,19 @@ def revisions(
         prompts: h of each attempt, of ``prompt_windows.prompt_texts``.
         struggle: table STRUGGLE_CURVES, for the panel's mean confidence in each attempt.
         limits: which churn makes a fix or a rewrite.
+        similarities: table CODE_SIMILARITIES of the same attempts; made where None.
     """
+    if similarities is None:
+        similarities = code_similarities(attempts, trajectories)
+    limits = limits or KindLimits()
     orders = attempts_by_order(attempts, trajectories)
-    parts = [_revisions_in(order, rows, prompts, struggle, limits or KindLimits()) for order, rows in orders.items()]
+    parts = [_revisions_in(order, rows, prompts, struggle, similarities, limits) for order, rows in orders.items()]
     return REVISIONS.conform(pd.concat(parts, ignore_index=True))
 
 
-def convergence(attempts: pd.DataFrame, trajectories: pd.DataFrame) -> pd.DataFrame:
+def convergence(
+    attempts: pd.DataFrame, trajectories: pd.DataFrame, *, similarities: pd.DataFrame | None = None
+) -> pd.DataFrame:
     """The table ``convergence``: CodeBLEU of all attempts of solved trajectories to the first accepted one (eq. 32).
 
     Reversed, the first accepted attempt is the one that was recorded last.
@@ -56,9 +69,12 @@ def convergence(attempts: pd.DataFrame, trajectories: pd.DataFrame) -> pd.DataFr
     Args:
         attempts: table ATTEMPTS.
         trajectories: table TRAJECTORIES, whose order of turns is checked.
+        similarities: table CODE_SIMILARITIES of the same attempts; made where None.
     """
+    if similarities is None:
+        similarities = code_similarities(attempts, trajectories)
     orders = attempts_by_order(attempts, trajectories)
-    parts = [_convergence_in(order, rows) for order, rows in orders.items()]
+    parts = [_convergence_in(order, rows, similarities) for order, rows in orders.items()]
     return CONVERGENCE.conform(pd.concat(parts, ignore_index=True))
 
 
@@ -77,9 +93,15 @@ def kinds_of(churn: FloatArray, limits: KindLimits) -> pd.Series:
 
 
 def _revisions_in(
-    order: str, attempts: pd.DataFrame, prompts: pd.DataFrame, struggle: pd.DataFrame, limits: KindLimits
+    order: str,
+    attempts: pd.DataFrame,
+    prompts: pd.DataFrame,
+    struggle: pd.DataFrame,
+    similarities: pd.DataFrame,
+    limits: KindLimits,
 ) -> pd.DataFrame:
-    before, after = _pairs(attempts)
+    table = attempts[_OF_ATTEMPT].astype({"turn": "Int64"})
+    before, after = (table.iloc[places].reset_index(drop=True) for places in consecutive_turns(attempts))
     rows = pd.DataFrame(
         {"order": order, "attempt_id": after["attempt_id"], **_same(after, [*_GROUP, "turn", "language"])}
     )
@@ -87,10 +109,7 @@ def _revisions_in(
     rows["language_changed"] = _language_changed(before["language"], after["language"])
     ned = normalized_edit_distances(before["source_code"].tolist(), after["source_code"].tolist())
     rows["code_ned"], rows["code_ned_reason"] = ned["ned"], ned["reason"].replace(_MISSING_PROGRAM)
-    similar = codebleu_similarities(
-        before["source_code"].tolist(), after["source_code"].tolist(),
-        before["language"].tolist(), after["language"].tolist(),
-    )  # fmt: skip
+    similar = scores_of(similarities, before["attempt_id"], after["attempt_id"])
     rows["codebleu_churn"], rows["codebleu_churn_reason"] = _churn(similar["codebleu"]), similar["reason"]
     rows["short"] = similar["short"].astype("boolean").where(similar["codebleu"].notna())
     rows = rows.join(_prompt_churn(order, before, after, prompts))
@@ -106,14 +125,6 @@ _MISSING_PROGRAM = {
     "one of the two texts is missing": "one of the two programs is missing",
     "both texts are missing": "both programs are missing",
 }
-
-
-def _pairs(attempts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The earlier and the later attempts of all consecutive turns, row by row, sorted by trajectory and turn."""
-    table = attempts[_OF_ATTEMPT].astype({"turn": "Int64"}).sort_values([*_GROUP, "turn"], ignore_index=True)
-    step = table.groupby(_GROUP, sort=False)["turn"].diff().to_numpy(np.float64, na_value=np.nan)
-    later = np.flatnonzero(step == 1)
-    return table.iloc[later - 1].reset_index(drop=True), table.iloc[later].reset_index(drop=True)
 
 
 def _same(table: pd.DataFrame, names: list[str]) -> dict[str, pd.Series]:
@@ -208,20 +219,13 @@ def _accepted_before(attempts: pd.DataFrame) -> pd.Series:
     return pd.Series(later.to_numpy(), index=table["attempt_id"])
 
 
-def _convergence_in(order: str, attempts: pd.DataFrame) -> pd.DataFrame:
-    table = attempts[_OF_ATTEMPT].sort_values([*_GROUP, "turn"], ignore_index=True)
-    accepted = table[table["y"].eq(1).fillna(False).astype(bool)].drop_duplicates(_GROUP)
-    reference = accepted[[*_GROUP, "attempt_id", "turn", "language", "source_code"]]
-    rows = table.merge(reference, on=_GROUP, suffixes=("", "_reference"))
-    scores = codebleu_similarities(
-        rows["source_code_reference"].tolist(), rows["source_code"].tolist(),
-        rows["language_reference"].tolist(), rows["language"].tolist(),
-    )  # fmt: skip
+def _convergence_in(order: str, attempts: pd.DataFrame, similarities: pd.DataFrame) -> pd.DataFrame:
+    rows = with_first_accepted(attempts)
     return pd.DataFrame(
         {
-            "order": order, "attempt_id": rows["attempt_id"], "reference_attempt_id": rows["attempt_id_reference"],
-            **_same(rows, [*_GROUP, "turn"]), "turns_from_first_ac": rows["turn"] - rows["turn_reference"],
-            "is_reference": rows["attempt_id"] == rows["attempt_id_reference"], "codebleu": scores["codebleu"],
-            "short": scores["short"], "reason": scores["reason"],
+            "order": order, **_same(rows, ["attempt_id", "reference_attempt_id", *_GROUP, "turn"]),
+            "turns_from_first_ac": rows["turn"] - rows["turn_reference"],
+            "is_reference": rows["attempt_id"] == rows["reference_attempt_id"],
+            **scores_of(similarities, rows["reference_attempt_id"], rows["attempt_id"]),
         }
     )  # fmt: skip

@@ -42,6 +42,24 @@ def _why(name: str) -> Column:
     return Column(f"{name}_reason", "string", f"Why {name} is null", nullable=True)
 
 
+CODE_SIMILARITIES = Table(
+    "code_similarities",
+    "CodeBLEU of one attempt against another of its trajectory: of each pair that revisions or convergence compare.",
+    (
+        Column("reference_attempt_id", "string", "The attempt that the other is compared with"),
+        Column("attempt_id", "string", "The other attempt"),
+        PARTICIPANT,
+        PROBLEM,
+        _share("codebleu", "CodeBLEU with weights (1/3, 1/3, 1/3, 0): the mean of the three terms"),
+        _share("ngram", "n-gram term"),
+        _share("weighted_ngram", "n-gram term in which keywords count fully and other tokens a fifth"),
+        _share("syntax", "Share of the reference's sub-trees that the other program has, too"),
+        Column("short", "bool", "Whether either program has fewer than 4 tokens"),
+        Column("reason", "string", "Why codebleu is null", nullable=True),
+    ),
+    ("reference_attempt_id", "attempt_id"),
+)
+
 REVISIONS = Table(
     "revisions",
     "One revision: two consecutive attempts k-1 and k of a trajectory (paper 1, eq. 29-31).",
@@ -143,5 +161,7 @@ CHURN_EFFECTS = Table(
     ("order", "measure", "progress", "revisions", "statistic"),
 )
 
-TABLES = (PROMPT_WINDOWS, REVISIONS, CONVERGENCE, CHURN_SUMMARY, REVISION_GAINS, CHURN_EFFECTS)
+TABLES = (
+    PROMPT_WINDOWS, CODE_SIMILARITIES, REVISIONS, CONVERGENCE, CHURN_SUMMARY, REVISION_GAINS, CHURN_EFFECTS,
+)  # fmt: skip
 """The tables of this module."""

@@ -9,6 +9,7 @@ import pytest
 
 from judge_pipeline.cocreation.churn_effects import churn_effects
 from judge_pipeline.cocreation.churn_summary import churn_summary
+from judge_pipeline.cocreation.code_similarity import code_similarities
 from judge_pipeline.cocreation.prompt_windows import prompt_texts, prompt_windows
 from judge_pipeline.cocreation.revision import convergence, revisions
 from judge_pipeline.cocreation.revision_gains import revision_gains
@@ -17,6 +18,7 @@ from judge_pipeline.tables import ATTEMPTS, PREDICTIONS, PROMPT_LOGS
 from judge_pipeline.tables.revision import (
     CHURN_EFFECTS,
     CHURN_SUMMARY,
+    CODE_SIMILARITIES,
     CONVERGENCE,
     PROMPT_WINDOWS,
     REVISION_GAINS,
@@ -24,7 +26,9 @@ from judge_pipeline.tables.revision import (
 )
 from judge_pipeline_tests.paper_counts_contest import JUDGES, paper_counts_contest
 
-TABLES = (PROMPT_WINDOWS, REVISIONS, CONVERGENCE, CHURN_SUMMARY, REVISION_GAINS, CHURN_EFFECTS)
+TABLES = (
+    PROMPT_WINDOWS, CODE_SIMILARITIES, REVISIONS, CONVERGENCE, CHURN_SUMMARY, REVISION_GAINS, CHURN_EFFECTS,
+)  # fmt: skip
 
 
 def all_tables(attempts: pd.DataFrame, logs: pd.DataFrame, predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -34,7 +38,8 @@ def all_tables(attempts: pd.DataFrame, logs: pd.DataFrame, predictions: pd.DataF
     changes = revisions(attempts, ways, texts, struggle_curves(attempts, predictions, JUDGES))
     near = convergence(attempts, ways)
     made = (
-        prompt_windows(texts), changes, near, churn_summary(changes, near, attempts, ways, seed=0, n_resamples=100),
+        prompt_windows(texts), code_similarities(attempts, ways), changes, near,
+        churn_summary(changes, near, attempts, ways, seed=0, n_resamples=100),
         revision_gains(changes, seed=0, n_resamples=100), churn_effects(changes, seed=0, n_resamples=100),
     )  # fmt: skip
     return dict(zip((table.name for table in TABLES), made, strict=True))
