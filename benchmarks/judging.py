@@ -30,7 +30,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.backends.litellm_client import close_clients, load_litellm
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.request import PromptTemplate

@@ -28,7 +28,7 @@ from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, utc_now
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, utc_now
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.prepared import Prepared, prepare
 from judge_pipeline.settings import LitellmJudge, packaged_config_dir

@@ -18,8 +18,8 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.batch_store import BatchRow
-    from judge_pipeline.judging.batches import Seen
+    from judge_pipeline.judging.batches.advancing import Seen
+    from judge_pipeline.judging.batches.store import BatchRow
 
 
 @click.command()

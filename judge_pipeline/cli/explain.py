@@ -14,7 +14,7 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.checkpoint_rows import Spent
+    from judge_pipeline.judging.checkpoint.rows import Spent
     from judge_pipeline.judging.explain import EarlierRequest, Explanation
     from judge_pipeline.orchestration.explained_attempt import ExplainedAttempt
 

@@ -19,7 +19,7 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.batch_store import BatchRow
+    from judge_pipeline.judging.batches.store import BatchRow
 
 
 @click.command()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS
+from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

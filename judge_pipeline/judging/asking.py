@@ -18,17 +18,17 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import Checkpoint, Record, utc_now
+from judge_pipeline.judging.checkpoint.store import Checkpoint, Record, utc_now
+from judge_pipeline.judging.checkpoint.writer import Writer
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure, FailureClass
 from judge_pipeline.judging.garbage import old_objects_left_alone
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
-from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
 from judge_pipeline.judging.money import Budget, Reserved
-from judge_pipeline.judging.pace import Pace, Turn
+from judge_pipeline.judging.pacing.limits import LONGEST_RETRY_AFTER_SECONDS, InFlight, Timing, wait_before_try
+from judge_pipeline.judging.pacing.pace import Pace, Turn
+from judge_pipeline.judging.pacing.shared_window import SharedWindow
 from judge_pipeline.judging.progress import Progress
-from judge_pipeline.judging.shared_window import SharedWindow
 from judge_pipeline.judging.tries import Circumstances, read_reply, rows_of, without_keys
-from judge_pipeline.judging.writer import Writer
 from judge_pipeline.settings import Limits
 
 REJECTIONS_THAT_STOP = 3

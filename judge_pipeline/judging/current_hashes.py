@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Settings, prepare

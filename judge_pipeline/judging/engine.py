@@ -22,22 +22,28 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Asking, Failed, Manner
 from judge_pipeline.judging.backends.base import AskedBackend
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.batches import Advanced, BatchManner, advance, in_batches_or_answered, uses_batches
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.batches.advancing import (
+    Advanced,
+    BatchManner,
+    advance,
+    in_batches_or_answered,
+    uses_batches,
+)
+from judge_pipeline.judging.batches.store import BatchStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.stored_rows import read_judgments
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.judging_context import FAILURE_COLUMNS, JudgingContext, JudgingResult
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.money import Budget, ContestSpending
 from judge_pipeline.judging.outputs import outputs_and_total
-from judge_pipeline.judging.pace import Pace, provider_of
+from judge_pipeline.judging.pacing.pace import Pace, provider_of
+from judge_pipeline.judging.pacing.shared_window import SharedWindow, window_of
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.plan import plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.progress import Progress
-from judge_pipeline.judging.shared_window import SharedWindow, window_of
-from judge_pipeline.judging.stored_rows import read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, Batch, EmbeddedJudge, LitellmJudge, Rates, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS

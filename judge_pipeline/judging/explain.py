@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.checkpoint import Checkpoint, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.batches.store import BatchStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint, Spent, StoredJudgment, StoredRequest
 from judge_pipeline.judging.request import Message, canonical_json
 
 _DIFF_LINES = 40

@@ -13,8 +13,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_opening import make_engine, unusable
-from judge_pipeline.judging.checkpoint_tables import BATCH_REQUESTS, CALLS, JUDGMENTS, RENDERED, REQUESTS
+from judge_pipeline.judging.checkpoint.opening import make_engine, unusable
+from judge_pipeline.judging.checkpoint.tables import BATCH_REQUESTS, CALLS, JUDGMENTS, RENDERED, REQUESTS
 
 _CHUNK = 2000
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from judge_pipeline.judging.batch_store import BatchRow
-from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.batches.store import BatchRow
 from judge_pipeline.judging.money import RunSpending
+from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.plan import Plan
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.settings import Ceilings, Rates

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge_pipeline.judging.backends.base import Reply
-from judge_pipeline.judging.checkpoint import StoredRequest
+from judge_pipeline.judging.checkpoint.store import StoredRequest
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.finish_reasons import is_withheld
 from judge_pipeline.judging.request import Call, Message

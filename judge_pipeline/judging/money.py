@@ -12,7 +12,7 @@ from judge_pipeline.judging.failures import Failure, FailureClass
 from judge_pipeline.settings import Ceilings, Price
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 CHARS_PER_TOKEN = 3.5
 """Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
@@ -90,7 +90,7 @@ class ContestSpending:
                 self._usd += cost_usd or 0.0
                 self._of_unknown_cost += cost_usd is None and judge == self._judge and error_class not in NEVER_BILLED
             if self._contest is not None:
-                from judge_pipeline.judging.batch_store import BatchStore
+                from judge_pipeline.judging.batches.store import BatchStore
 
                 self._set_aside_usd = BatchStore(self._checkpoint).set_aside_usd(self._contest)
         return self._usd + self._set_aside_usd + self._of_unknown_cost * estimate_usd

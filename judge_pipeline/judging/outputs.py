@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.judging.answer import Judgment
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_rows import Spent
+from judge_pipeline.judging.checkpoint.rows import Spent
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.stored_rows import Calls, Judgments, read_calls
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Prepared
-from judge_pipeline.judging.stored_rows import Calls, Judgments, read_calls
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 if TYPE_CHECKING:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.batches.store import BatchStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.stored_rows import Judgments, read_calls, read_judgments
 from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
-from judge_pipeline.judging.stored_rows import Judgments, read_calls, read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
 

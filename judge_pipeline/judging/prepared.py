@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint_rows import StoredRequest
+from judge_pipeline.judging.checkpoint.rows import StoredRequest
+from judge_pipeline.judging.checkpoint.stored_rows import first_places
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
 from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash, sha256
-from judge_pipeline.judging.stored_rows import first_places
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
 AskedSettings = LitellmJudge | EmbeddedJudge

@@ -25,12 +25,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_tables import RENDERED
+from judge_pipeline.judging.checkpoint.tables import RENDERED
 from judge_pipeline.judging.dialects import among, insert_into
 from judge_pipeline.judging.failures import JudgingError
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 _ROWS_IN_BLOCK = 256
 """On average. A block ends where the checksum of an attempt's id says so, not after so many rows: an attempt that comes

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.stored_rows import read_judgments
 from judge_pipeline.judging.outputs import parsed_answers
 from judge_pipeline.judging.prepared import Settings, prepare
-from judge_pipeline.judging.stored_rows import read_judgments
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_REPEATS

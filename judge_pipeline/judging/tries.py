@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer, parse_answer
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import CallRow, StoredJudgment
+from judge_pipeline.judging.checkpoint.store import CallRow, StoredJudgment
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.request import canonical_json
 

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, REQUESTS
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS, REQUESTS
 from judge_pipeline.judging.dialects import json_values
 from judge_pipeline.judging.request import canonical_json
 

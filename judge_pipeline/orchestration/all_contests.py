@@ -74,7 +74,7 @@ def stored_answers(workspace: Workspace) -> pd.DataFrame:
     Raises:
         JudgingError: the checkpoint cannot be read.
     """
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.versions import stored_versions
 
     with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:

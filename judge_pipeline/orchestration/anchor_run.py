@@ -46,7 +46,7 @@ def ask_anchor(
         dagster.Failure: the contest has no setting ``anchor``, the period's name is wrong, or nothing can be asked.
     """
     from judge_pipeline.cocreation.canaries import only, sample
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.engine import judge_requests
     from judge_pipeline.judging.failures import JudgingError
 

@@ -12,7 +12,7 @@ from judge_pipeline.orchestration.partitions import CONTESTS
 from judge_pipeline.settings import Workspace
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.batch_store import BatchRow
+    from judge_pipeline.judging.batches.store import BatchRow
 
 SECONDS_BETWEEN_LOOKS = 60
 """How often the sensor asks (at most): batches take minutes to a day."""

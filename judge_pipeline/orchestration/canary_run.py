@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from judge_pipeline.cocreation.canaries import Text
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.engine import JudgingContext, JudgingResult
     from judge_pipeline.judging.plan import Plan
     from judge_pipeline.judging.prepared import Settings
@@ -64,7 +64,7 @@ def plan_canaries(workspace: Workspace, contest: str, judge: str, n_attempts: in
         SettingsError: injections.yaml is wrong.
     """
     from judge_pipeline.cocreation.canaries import only, sample, texts_of, variants
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.judging.plan import plan
 
@@ -101,7 +101,7 @@ def ask_canaries(
         dagster.Failure: nothing can be asked at all, and why.
     """
     from judge_pipeline.cocreation.canaries import sample, texts_of
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.failures import JudgingError
 
     resource = context.resources.workspace

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.explain import Explanation
 
 
@@ -82,7 +82,7 @@ def explain_attempt(workspace: Workspace, contest: str, judge: str, attempt_id: 
         SettingsError: the judge is not in judges.yaml, or the contest's requests do not hold the attempt.
         JudgingError: the prompt template or the checkpoint cannot be read.
     """
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
     settings = workspace.judges().get(judge)
     requests = store_of(workspace).read(JUDGE_REQUESTS, contest)

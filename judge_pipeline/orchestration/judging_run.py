@@ -48,7 +48,7 @@ def plan_judge(workspace: Workspace, contest: str, judge: str, limit: int | None
         JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
         FileNotFoundError: the contest was never read.
     """
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.plan import plan
 
     settings = workspace.judges().get(judge)
@@ -61,7 +61,7 @@ def plan_judge(workspace: Workspace, contest: str, judge: str, limit: int | None
 
 def repeats_of(workspace: Workspace, judge: str, requests: pd.DataFrame) -> pd.DataFrame:
     """Table JUDGE_REPEATS of the judge, from the stored answers to what it would be asked today."""
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.repeats import repeat_spread
 
     with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
@@ -85,7 +85,7 @@ def judge_contest(
         dagster.Failure: the table is not accepted; the message names attempts and reasons. What was answered is in
             the checkpoint, and the next materialization asks only for the rest.
     """
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.engine import judge_requests
     from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.judging.verification import in_scope, verify
@@ -169,7 +169,7 @@ def current_requests(
 ) -> dict[str, CurrentRequests]:
     """What each of the judges would be asked today; nothing is asked."""
     from judge_pipeline.cocreation.coverage import CurrentRequests
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.current_hashes import current_hashes
     from judge_pipeline.judging.failures import JudgingError
 
@@ -189,7 +189,7 @@ def current_requests(
 def answer_rates_of(resource: WorkspaceResource, current: Mapping[str, CurrentRequests]) -> dict[str, AnswerRates]:
     """How the calls for today's requests went, for each of the judges that is a model to be asked."""
     from judge_pipeline.judging.answer_rates import answer_rates
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
     workspace = resource.workspace()
     judges = workspace.judges()

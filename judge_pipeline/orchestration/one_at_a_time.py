@@ -27,8 +27,8 @@ def one_asking(
     Raises:
         JudgingError: the checkpoint's URL is wrong, or its database cannot be used.
     """
-    from judge_pipeline.judging.checkpoint_opening import is_postgresql
-    from judge_pipeline.judging.store_lock import held_in_store
+    from judge_pipeline.judging.checkpoint.lock import held_in_store
+    from judge_pipeline.judging.checkpoint.opening import is_postgresql
 
     if is_postgresql(workspace.checkpoint_url):
         return held_in_store(workspace.checkpoint_url, f"judge-pipeline {contest} {judge}", on_wait)

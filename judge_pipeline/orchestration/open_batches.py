@@ -12,15 +12,15 @@ from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.settings import LitellmJudge, Workspace
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.batch_store import BatchRow, BatchStore
-    from judge_pipeline.judging.batches import Seen
+    from judge_pipeline.judging.batches.advancing import Seen
+    from judge_pipeline.judging.batches.store import BatchRow, BatchStore
 
 _Step = Callable[[str, LitellmJudge, Mapping[str, str], "BatchStore", Sequence["BatchRow"]], "list[Seen]"]
 
 
 def has_checkpoint(workspace: Workspace) -> bool:
     """Whether there is a checkpoint: looking for batches must not make one."""
-    from judge_pipeline.judging.checkpoint_opening import parsed_url
+    from judge_pipeline.judging.checkpoint.opening import parsed_url
 
     url = parsed_url(workspace.checkpoint_url)
     return url.get_backend_name() != "sqlite" or Path(str(url.database)).is_file()
@@ -36,7 +36,7 @@ def batches_of(workspace: Workspace, contest: str | None = None, *, only_open: b
 
 def look_at_batches(workspace: Workspace, contest: str | None = None) -> list[Seen]:
     """Ask the providers once after every open batch; collects nothing."""
-    from judge_pipeline.judging.batches import look_at
+    from judge_pipeline.judging.batches.advancing import look_at
 
     return _for_each_judge(workspace, batches_of(workspace, contest), look_at)
 
@@ -49,7 +49,7 @@ def cancel_batches(workspace: Workspace, rows: Sequence[BatchRow], on_wait: Call
         rows: open batches.
         on_wait: called once before waiting for a run that is asking one of the judges.
     """
-    from judge_pipeline.judging.batches import cancel
+    from judge_pipeline.judging.batches.advancing import cancel
 
     with ExitStack() as locks:
         for contest, judge in sorted({(row.contest, row.judge) for row in rows}):
@@ -58,7 +58,7 @@ def cancel_batches(workspace: Workspace, rows: Sequence[BatchRow], on_wait: Call
 
 
 def _for_each_judge(workspace: Workspace, rows: Sequence[BatchRow], step: _Step) -> list[Seen]:
-    from judge_pipeline.judging.batches import Seen
+    from judge_pipeline.judging.batches.advancing import Seen
 
     if not rows:
         return []
@@ -78,8 +78,8 @@ def _for_each_judge(workspace: Workspace, rows: Sequence[BatchRow], step: _Step)
 
 @contextmanager
 def _store(workspace: Workspace) -> Iterator[BatchStore]:
-    from judge_pipeline.judging.batch_store import BatchStore
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.batches.store import BatchStore
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
     with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
         yield BatchStore(checkpoint)

@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from judge_pipeline.cocreation.judge_versions import judge_versions
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 from judge_pipeline.judging.request import Call, Message, canonical_json
 from judge_pipeline.judging.versions import COLUMNS, stored_versions
 

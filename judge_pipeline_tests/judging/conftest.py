@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from aiohttp import web
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_REQUESTS

@@ -15,6 +15,8 @@ from judge_pipeline.orchestration.anchor_run import PERIOD_TAG
 from judge_pipeline.orchestration.forgetting import forget
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import JobOutcome, run_job
+from judge_pipeline.orchestration.stored_tables import report_tables
+from judge_pipeline.report.cautions import cautions
 from judge_pipeline.tables import ANCHOR_FIGURES, ANCHOR_RUNS, ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS
 from judge_pipeline_tests.judging.loopback_workspace import LoopbackWorkspace
 
@@ -129,3 +131,64 @@ def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback:
         asked = schedule.evaluate_tick(context()).run_requests
     assert [str(request.partition_key) for request in asked] == ["mini|loopback"]
     assert asked[0].tags[PERIOD_TAG] == "2026-11-30"
+
+
+@pytest.mark.slow
+def test_the_command_plans_asks_and_tells_drift(loopback: LoopbackWorkspace, provider: Any, faults: Any) -> None:
+    settings = loopback.contest.folder / "contest.yaml"
+    settings.write_text("split: {val: 0.4, test: 0.4}\nresamples: 2000\n", encoding="utf-8")
+    assert loopback.run()[0] == 0
+    attempts, requests = loopback.table(ATTEMPTS), loopback.table(JUDGE_REQUESTS)
+    provider.behave = knowing(faults, requests, attempts.set_index("attempt_id")["y"], 0.9)
+    n_before = len(provider.requests)
+
+    code, _, err = loopback("anchor", "mini", "--judges", "loopback")
+    assert code == 1 and "has no anchor set; write 'anchor: {attempts: 50}'" in err
+    ids = [*requests.loc[requests["split"] != "train", "attempt_id"]]
+    (settings.parent / "anchor.txt").write_text("# of val and test\n\n" + "\n".join(ids), encoding="utf-8")
+    settings.write_text(settings.read_text(encoding="utf-8") + "anchor: {attempt_ids: anchor.txt}\n", encoding="utf-8")
+    code, out, err = loopback("anchor", "mini", "--period", "2026-01", "--dry-run")
+    assert (code, len(provider.requests)) == (0, n_before), err
+    assert f" {len(ids)} " in out and "Left out: text (recorded and baseline answers" in out
+
+    code, out, err = loopback("anchor", "mini", "--period", "2026-01")
+    assert code == 0, out + err
+    assert "loopback: asked in one period (2026-01) so far, so there is nothing to compare." in out
+    runs = loopback.table(ANCHOR_RUNS, "loopback")
+    assert sorted(runs["attempt_id"]) == sorted(ids)
+    assert len(provider.requests) - n_before == runs["request_hash"].nunique()
+    code, out, err = loopback("anchor", "mini", "--period", "2026-02")
+    assert code == 0, out + err
+    assert "loopback: no drift is told by 2026-02" in out
+
+    provider.behave = knowing(faults, requests, attempts.set_index("attempt_id")["y"], 0.1)
+    code, out, err = loopback("anchor", "mini", "--period", "2026-03")
+    assert code == 3, out + err
+    assert "! loopback has drifted by 2026-03: ROC-AUC changed by -" in out
+    tables = report_tables(loopback.workspace, "mini")
+    assert [statement.lead for statement in cautions(tables)][0] == "1 judge has drifted"
+    report = (loopback.workspace.out_dir / "reports" / "mini" / "cocreation_report.html").read_text(encoding="utf-8")
+    assert 'id="drift"' in report and "loopback has drifted by 2026-03" in report
+
+
+@pytest.mark.slow
+def test_a_file_of_anchors_that_names_what_is_not_there_is_refused_before_anything_is_asked(
+    loopback: LoopbackWorkspace, provider: Any, faults: Any
+) -> None:
+    provider.behave = lambda request, _: faults.valid(p_ac=0.5)
+    assert loopback.run()[0] == 0
+    n_before = len(provider.requests)
+    settings = loopback.contest.folder / "contest.yaml"
+    real = loopback.table(JUDGE_REQUESTS)["attempt_id"].iloc[0]
+    settings.write_text(f"anchor: {{attempt_ids: [{real!r}, 'nobody']}}\n", encoding="utf-8")
+    code, _, err = loopback("anchor", "mini")
+    assert code == 1 and "anchor.attempt_ids names 'nobody': judges are asked about no such attempt" in err
+    assert "no such" in (ask(loopback, "2026-01").error or "")
+    settings.write_text("anchor: {attempt_ids: gone.txt}\n", encoding="utf-8")
+    code, _, err = loopback("anchor", "mini")
+    assert code == 1 and "gone.txt: No such file or directory; anchor.attempt_ids in contest.yaml names" in err
+    assert "gone.txt" in (ask(loopback, "2026-01").error or "")
+    assert loopback("anchor", "mini", "--period", "../x")[0] == 2
+    assert loopback("anchor", "mini", "--judges", "text")[0] == 2
+    assert loopback("anchor", "nowhere")[0] == 2
+    assert len(provider.requests) == n_before

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from judge_pipeline.judging.answer_rates import AnswerRates, answer_rates
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.current_hashes import current_hashes
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 

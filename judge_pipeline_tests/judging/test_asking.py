@@ -16,10 +16,10 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Asking, Failed, Manner
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.checkpoint import Checkpoint, StoredRequest
+from judge_pipeline.judging.checkpoint.store import Checkpoint, StoredRequest
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass, JudgingError
 from judge_pipeline.judging.ladder import Task
-from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.request import Call, Message, request_hash
 from judge_pipeline.settings import Limits

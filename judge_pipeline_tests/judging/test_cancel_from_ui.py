@@ -19,9 +19,9 @@ import pytest
 import yaml
 
 from judge_pipeline.definitions import READ_CONTEST, build_definitions
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.window import News
-from judge_pipeline.judging.window_store import WindowStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.pacing.window import News
+from judge_pipeline.judging.pacing.window_store import WindowStore
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job
 from judge_pipeline.settings import Workspace

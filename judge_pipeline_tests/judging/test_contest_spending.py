@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredRequest
-from judge_pipeline.judging.checkpoint_opening import make_engine
+from judge_pipeline.judging.checkpoint.opening import make_engine
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredRequest
 from judge_pipeline.judging.money import ContestSpending
 from judge_pipeline.judging.request import sha256
 

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.verification import in_scope, verify
@@ -380,7 +380,7 @@ SCRIPT = """
 import sys, json
 from pathlib import Path
 import pandas as pd
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 settings, requests, url, prompts = sys.argv[1:]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.explain import Change, Explanation, changes, explain
 from judge_pipeline.judging.prepared import prepare

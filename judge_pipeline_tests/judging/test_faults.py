@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 
 VALID = {"p_ac": 0.25, "s_algo": 3, "s_robust": 2, "rationale": "misses n = 0"}

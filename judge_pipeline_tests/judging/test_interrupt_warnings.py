@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.progress import Progress
 

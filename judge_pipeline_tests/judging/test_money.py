@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.money import Budget, ContestSpending, Reserved, RunSpending

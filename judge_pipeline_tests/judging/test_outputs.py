@@ -16,9 +16,10 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from judge_pipeline.judging import stored_rows
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS
+from judge_pipeline.judging.checkpoint import stored_rows
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint.stored_rows import read_calls, read_judgments
+from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.outputs import outputs_and_total, total
@@ -26,7 +27,6 @@ from judge_pipeline.judging.plan import plan
 from judge_pipeline.judging.prepared import Prepared, prepare
 from judge_pipeline.judging.repeats import repeat_spread
 from judge_pipeline.judging.request import sha256
-from judge_pipeline.judging.stored_rows import read_calls, read_judgments
 from judge_pipeline.settings import Ceilings, LitellmJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 from judge_pipeline_tests.judging.conftest import requests_table

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.pilot import STRATA, pilot
 from judge_pipeline.judging.plan import plan

@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.plan import listed_price, plan
 from judge_pipeline.orchestration.instance import open_instance

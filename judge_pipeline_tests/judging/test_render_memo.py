@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from judge_pipeline.judging import prepared as prepared_module
 from judge_pipeline.judging import render_memo
 from judge_pipeline.judging.backends import embedded_backend
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_tables import RENDERED
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import RENDERED
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.forgetting import forget_attempts
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Rendering, prepare

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.explain import explain
 from judge_pipeline.judging.plan import plan

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_opening import make_engine
+from judge_pipeline.judging.checkpoint.opening import make_engine
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.verification import verify
 
@@ -35,7 +35,7 @@ SCRIPT = """
 import sys, json, threading
 from pathlib import Path
 import pandas as pd
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 judges, requests, url, prompts = sys.argv[1:]

@@ -12,10 +12,10 @@ import dagster as dg
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from judge_pipeline.judging.checkpoint.store.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 
 from judge_pipeline.cli.main import cli
 from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
-from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 from judge_pipeline.orchestration import forgetting
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job

@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass
-from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS
+from judge_pipeline.judging.pacing.limits import LONGEST_RETRY_AFTER_SECONDS
 
 _TEXT_CHARS = 1500
 

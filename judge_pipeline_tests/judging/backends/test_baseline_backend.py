@@ -12,7 +12,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.verification import verify

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge_pipeline.judging.backends.direct_backend import LARGEST_REPLY_BYTES
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 

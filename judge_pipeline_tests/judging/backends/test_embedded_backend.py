@@ -18,7 +18,7 @@ from judge_pipeline.judging.backends.embedded_backend import (
     share_of_yes,
     shorten,
 )
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.request import Message, PromptTemplate, request_hash

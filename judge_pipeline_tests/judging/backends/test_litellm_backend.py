@@ -12,7 +12,7 @@ import pytest
 from pydantic import ValidationError
 
 from judge_pipeline.judging.answer import Judgment, json_schema
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.verification import verify

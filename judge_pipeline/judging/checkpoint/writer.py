@@ -6,7 +6,7 @@ import asyncio
 import queue
 import threading
 
-from judge_pipeline.judging.checkpoint import Checkpoint, Record
+from judge_pipeline.judging.checkpoint.store import Checkpoint, Record
 from judge_pipeline.judging.failures import JudgingError
 
 _LARGEST_BATCH = 256

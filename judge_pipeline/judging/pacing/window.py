@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS
+from judge_pipeline.judging.pacing.limits import LONGEST_RETRY_AFTER_SECONDS
 
 FORGOTTEN_AFTER_SECONDS = 60.0
 """A narrowed window that nobody has used for so long says nothing of the provider's present mood."""

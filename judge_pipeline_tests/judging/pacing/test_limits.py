@@ -8,7 +8,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_pipeline.judging.limits import InFlight, wait_before_try
+from judge_pipeline.judging.pacing.limits import InFlight, wait_before_try
 from judge_pipeline.settings import Limits
 
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
-from judge_pipeline.judging.checkpoint_tables import BATCH_REQUESTS, BATCHES, CALLS
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest, utc_now
+from judge_pipeline.judging.checkpoint.tables import BATCH_REQUESTS, BATCHES, CALLS
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.ladder import EarlierTry
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.batches.store import BatchStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.plan import plan
 from judge_pipeline.settings import Ceilings

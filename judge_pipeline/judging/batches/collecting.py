@@ -22,11 +22,11 @@ from judge_pipeline.judging.backends.litellm_backend import with_answer_limit
 from judge_pipeline.judging.backends.litellm_batches import BatchApi, RemoteBatch
 from judge_pipeline.judging.backends.provider_errors import classify
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.batch_lines import LineResult, read_lines
-from judge_pipeline.judging.batch_patience import Patience
-from judge_pipeline.judging.batch_store import BatchRequest, BatchRow, BatchStore, TakenError
-from judge_pipeline.judging.batch_submitting import as_seen, as_submitted
-from judge_pipeline.judging.checkpoint import CallRow, StoredJudgment
+from judge_pipeline.judging.batches.lines import LineResult, read_lines
+from judge_pipeline.judging.batches.patience import Patience
+from judge_pipeline.judging.batches.store import BatchRequest, BatchRow, BatchStore, TakenError
+from judge_pipeline.judging.batches.submitting import as_seen, as_submitted
+from judge_pipeline.judging.checkpoint.store import CallRow, StoredJudgment
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.ladder import may_be_re_asked
 from judge_pipeline.judging.tries import Asked, Circumstances, read_reply, rows_of, without_keys

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_pipeline.judging.window import (
+from judge_pipeline.judging.pacing.window import (
     FORGOTTEN_AFTER_SECONDS,
     LONGEST_CLOSED_SECONDS,
     SECONDS_A_TURN,

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy.dialects import sqlite
 
-from judge_pipeline.judging.many_rows import insert_rows
+from judge_pipeline.judging.checkpoint.many_rows import insert_rows
 
 TABLE = sa.Table("t", sa.MetaData(), sa.Column("key", sa.Integer, primary_key=True), sa.Column("text", sa.Text))
 PLAIN = sa.insert(TABLE)

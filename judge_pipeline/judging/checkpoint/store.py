@@ -21,11 +21,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from judge_pipeline.judging.answer import clean_text
-from judge_pipeline.judging.checkpoint_opening import open_store, parsed_url, seconds_ahead, unusable
-from judge_pipeline.judging.checkpoint_rows import CallRow, Record, Spent, StoredJudgment, StoredRequest
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS, PROVIDER_TURNS, REQUESTS
+from judge_pipeline.judging.checkpoint.many_rows import insert_rows
+from judge_pipeline.judging.checkpoint.opening import open_store, parsed_url, seconds_ahead, unusable
+from judge_pipeline.judging.checkpoint.rows import CallRow, Record, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS, PROVIDER_TURNS, REQUESTS
 from judge_pipeline.judging.failures import FailureClass
-from judge_pipeline.judging.many_rows import insert_rows
 
 __all__ = ["CallRow", "Checkpoint", "Record", "Spent", "StoredJudgment", "StoredRequest", "utc_now"]
 

@@ -11,13 +11,13 @@ import time
 
 import pytest
 
+from judge_pipeline.judging.checkpoint.lock import held_in_store
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.store_lock import held_in_store
 from judge_pipeline_tests.postgresql import PostgresqlServer
 
 HOLDER = """
 import sys, time
-from judge_pipeline.judging.store_lock import held_in_store
+from judge_pipeline.judging.checkpoint.lock import held_in_store
 with held_in_store(sys.argv[1], "contest judge", lambda: None):
     print("held", flush=True)
     time.sleep(60)

@@ -15,10 +15,10 @@ from typing import Any, Protocol
 
 from judge_pipeline.judging.asking import Failed
 from judge_pipeline.judging.backends.litellm_batches import ENDPOINT, BatchApi, RemoteBatch
-from judge_pipeline.judging.batch_lines import input_line
-from judge_pipeline.judging.batch_patience import Patience
-from judge_pipeline.judging.batch_store import BatchRequest, BatchRow, BatchStore, TakenError
-from judge_pipeline.judging.checkpoint import StoredRequest, utc_now
+from judge_pipeline.judging.batches.lines import input_line
+from judge_pipeline.judging.batches.patience import Patience
+from judge_pipeline.judging.batches.store import BatchRequest, BatchRow, BatchStore, TakenError
+from judge_pipeline.judging.checkpoint.store import StoredRequest, utc_now
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.ladder import Attempt, Task
 from judge_pipeline.judging.money import Budget

@@ -9,9 +9,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from judge_pipeline.judging.checkpoint_opening import open_store, seconds_ahead, unusable
-from judge_pipeline.judging.checkpoint_tables import PROVIDER_WINDOWS, WINDOW_SHARES
-from judge_pipeline.judging.window import News, Share, Window, closing, granted, window_after
+from judge_pipeline.judging.checkpoint.opening import open_store, seconds_ahead, unusable
+from judge_pipeline.judging.checkpoint.tables import PROVIDER_WINDOWS, WINDOW_SHARES
+from judge_pipeline.judging.pacing.window import News, Share, Window, closing, granted, window_after
 
 LEASE_SECONDS = 5.0
 """How long a share lasts that is not renewed: after so long a killed process's calls are others' again."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from judge_pipeline.judging.failures import CallFailedError, FailureClass
-from judge_pipeline.judging.limits import LONGEST_RETRY_AFTER_SECONDS, Timing, wait_before_try
+from judge_pipeline.judging.pacing.limits import LONGEST_RETRY_AFTER_SECONDS, Timing, wait_before_try
 from judge_pipeline.settings import Limits
 
 T = TypeVar("T")

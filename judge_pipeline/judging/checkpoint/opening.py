@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_tables import METADATA
+from judge_pipeline.judging.checkpoint.tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
 
 BUSY_TIMEOUT_SECONDS = 60.0

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint_opening import make_engine, unusable
+from judge_pipeline.judging.checkpoint.opening import make_engine, unusable
 
 _SECONDS_BETWEEN_TRIES = 0.5
 

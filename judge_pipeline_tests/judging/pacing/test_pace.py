@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_tables import CALLS
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import CALLS
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
-from judge_pipeline.judging.limits import Timing
-from judge_pipeline.judging.pace import Pace, provider_of
+from judge_pipeline.judging.pacing.limits import Timing
+from judge_pipeline.judging.pacing.pace import Pace, provider_of
 from judge_pipeline.settings import JudgesFile, LitellmJudge, Rates
 
 
@@ -74,7 +74,7 @@ def test_idle_time_saves_up_no_turns(checkpoint: Checkpoint, clock: Any) -> None
 
 def test_processes_share_turns_through_the_store(checkpoint: Checkpoint) -> None:
     code = (
-        "import sys, time; from judge_pipeline.judging.checkpoint import Checkpoint\n"
+        "import sys, time; from judge_pipeline.judging.checkpoint.store import Checkpoint\n"
         "store = Checkpoint(sys.argv[1])\n"
         "print(*(store.take_turn('p', time.time(), 10.0) for _ in range(20)))"
     )

@@ -16,14 +16,14 @@ from judge_pipeline.judging.answer import Judgment
 from judge_pipeline.judging.asking import Failed, Manner
 from judge_pipeline.judging.backends.litellm_batches import BatchApi
 from judge_pipeline.judging.backends.secrets import Scrubber
-from judge_pipeline.judging.batch_collecting import Collecting
-from judge_pipeline.judging.batch_patience import PASSING, Patience
-from judge_pipeline.judging.batch_store import BatchRow, BatchStore, TakenError
-from judge_pipeline.judging.batch_submitting import Bodies, Submitting
+from judge_pipeline.judging.batches.collecting import Collecting
+from judge_pipeline.judging.batches.patience import PASSING, Patience
+from judge_pipeline.judging.batches.store import BatchRow, BatchStore, TakenError
+from judge_pipeline.judging.batches.submitting import Bodies, Submitting
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.ladder import Task
-from judge_pipeline.judging.limits import Timing
+from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.plan import price_of
 from judge_pipeline.settings import LitellmJudge, Price
 

@@ -11,10 +11,18 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
-from judge_pipeline.judging import checkpoint as module
-from judge_pipeline.judging import checkpoint_opening
-from judge_pipeline.judging.checkpoint import CallRow, Checkpoint, Record, Spent, StoredJudgment, StoredRequest, utc_now
-from judge_pipeline.judging.checkpoint_tables import METADATA
+from judge_pipeline.judging.checkpoint import opening
+from judge_pipeline.judging.checkpoint import store as module
+from judge_pipeline.judging.checkpoint.store import (
+    CallRow,
+    Checkpoint,
+    Record,
+    Spent,
+    StoredJudgment,
+    StoredRequest,
+    utc_now,
+)
+from judge_pipeline.judging.checkpoint.tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.request import sha256
 
@@ -96,7 +104,7 @@ def test_more_hashes_than_one_query_takes(checkpoint: Checkpoint, monkeypatch: p
 
 WRITES = """
 import sys
-from judge_pipeline.judging.checkpoint import *
+from judge_pipeline.judging.checkpoint.store import *
 from judge_pipeline.judging.request import sha256
 url, first = sys.argv[1], int(sys.argv[2])
 store = Checkpoint(url)
@@ -177,7 +185,7 @@ def test_a_damaged_store_is_named_with_the_remedy(tmp_path: Path, damage: str) -
 def test_a_store_that_is_whole_but_cannot_be_used_is_not_to_be_moved_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkpoint_opening, "BUSY_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr(opening, "BUSY_TIMEOUT_SECONDS", 0.1)
     file = tmp_path / "checkpoint.sqlite"
     held = sqlite3.connect(file)
     held.execute("BEGIN EXCLUSIVE")

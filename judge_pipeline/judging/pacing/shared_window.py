@@ -17,8 +17,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.window import News
-from judge_pipeline.judging.window_store import LEASE_SECONDS, WindowStore
+from judge_pipeline.judging.pacing.window import News
+from judge_pipeline.judging.pacing.window_store import LEASE_SECONDS, WindowStore
 
 SECONDS_BETWEEN_RENEWALS = 1.0
 SECONDS_BETWEEN_LOOKS = 0.1

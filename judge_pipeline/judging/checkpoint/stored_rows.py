@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_tables import CALLS, JUDGMENTS
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS
 from judge_pipeline.judging.dialects import among
 
 if TYPE_CHECKING:

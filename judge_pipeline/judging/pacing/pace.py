@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from judge_pipeline.judging.limits import Timing
 from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
+from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.settings import LitellmJudge, Rates
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.checkpoint import Checkpoint
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 
 @dataclass(frozen=True, slots=True)

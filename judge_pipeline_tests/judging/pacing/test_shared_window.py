@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_tables import PROVIDER_WINDOWS, WINDOW_SHARES
+from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import PROVIDER_WINDOWS, WINDOW_SHARES
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
-from judge_pipeline.judging.pace import provider_of
-from judge_pipeline.judging.shared_window import SharedWindow, window_of
-from judge_pipeline.judging.window import News
-from judge_pipeline.judging.window_store import LEASE_SECONDS, WindowStore
+from judge_pipeline.judging.pacing.pace import provider_of
+from judge_pipeline.judging.pacing.shared_window import SharedWindow, window_of
+from judge_pipeline.judging.pacing.window import News
+from judge_pipeline.judging.pacing.window_store import LEASE_SECONDS, WindowStore
 from judge_pipeline.settings import LitellmJudge
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -45,7 +45,7 @@ JUDGES = """
 import sys
 from pathlib import Path
 import pandas as pd
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 name, settings, requests, url, prompts = sys.argv[1:]
@@ -61,7 +61,7 @@ print(len(result.outputs), len(result.failures))
 
 HOLDS = """
 import asyncio, sys
-from judge_pipeline.judging.shared_window import window_of
+from judge_pipeline.judging.pacing.shared_window import window_of
 async def hold():
     async with window_of(sys.argv[1], "p", 6) as window:
         for n in range(int(sys.argv[2])):

@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_pipeline.judging.batch_lines import input_line, read_lines
+from judge_pipeline.judging.batches.lines import input_line, read_lines
 from judge_pipeline.settings import Price
 
 PRICE = Price(input_usd_per_million_tokens=10.0, output_usd_per_million_tokens=100.0)

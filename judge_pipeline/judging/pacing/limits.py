@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from judge_pipeline.settings import Limits
 
 if TYPE_CHECKING:
-    from judge_pipeline.judging.shared_window import SharedWindow
+    from judge_pipeline.judging.pacing.shared_window import SharedWindow
 
 LONGEST_RETRY_AFTER_SECONDS = 900.0
 """A longer wait than this is not sat out: a 429 that asks for it is a spent quota, and any other failure is final."""

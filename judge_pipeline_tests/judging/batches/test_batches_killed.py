@@ -16,19 +16,19 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from judge_pipeline.judging.batch_store import BatchStore
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.batches.store import BatchStore
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline_tests.judging.loopback_batches import HttpFault
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 SCRIPT = """
 import sys, json, os, signal
 from pathlib import Path
 import pandas as pd
-from judge_pipeline.judging import batch_store
-from judge_pipeline.judging.checkpoint import Checkpoint
+from judge_pipeline.judging.batches import store as batch_store
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
 settings, requests, url, prompts, where = sys.argv[1:]

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from judge_pipeline.judging.checkpoint import Checkpoint
-from judge_pipeline.judging.checkpoint_opening import make_engine, parsed_url
+from judge_pipeline.judging.checkpoint.opening import make_engine, parsed_url
+from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.settings.workspace import CHECKPOINT_URL
 from judge_pipeline.tables import JUDGE_OUTPUTS
@@ -103,7 +103,7 @@ def test_who_may_not_make_tables_can_use_those_that_are_there(postgresql_server:
 def test_tables_can_be_made_by_many_at_once(postgresql_server: PostgresqlServer) -> None:
     url = postgresql_server.new_database()
     code = (
-        "import sys; from judge_pipeline.judging.checkpoint import Checkpoint\n"
+        "import sys; from judge_pipeline.judging.checkpoint.store import Checkpoint\n"
         "Checkpoint(sys.argv[1]).answered('j', ['h'])"
     )
     started = [subprocess.Popen([sys.executable, "-c", code, url], stderr=subprocess.PIPE) for _ in range(5)]

@@ -1,0 +1,1 @@
+"""How hard a provider is asked: waits between tries, requests and tokens a minute, calls under way."""
