@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,15 +64,23 @@ def _compose(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: cannot be read ({error}); save it as UTF-8 text that you may read") from None
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        values = yaml.safe_load(text)
+        values, node = _parsed(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise SettingsError(f"{path}{line}: is not YAML ({problem}); check indentation, colons and quotes") from None
     _refuse_twice(path, node)
-    return (values if isinstance(values, dict) else {}), node
+    return (deepcopy(values) if isinstance(values, dict) else {}), node
+
+
+@lru_cache(maxsize=16)
+def _parsed(text: str) -> tuple[Any, yaml.Node | None]:
+    """The values and the places of a text, which every step of a run asks for again: parsing it was a tenth of a run.
+
+    Both are shared: read the nodes only, and hand out copies of the values.
+    """
+    return yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader)
 
 
 def _refuse_twice(path: Path, node: yaml.Node | None) -> None:
