@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from judge_pipeline.cli.evaluation_sections import SECTION_NAMES, SECTIONS, print_sections
+from judge_pipeline.cli.pair_evaluation import PAIR_SECTION_NAMES, PAIR_SECTIONS, pairs_as_json
+from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, RULES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,30 +71,121 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
     Example:
       judge-pipeline evaluate attempts predictions.csv --json > figures.json
     """
-    from judge_pipeline.cli.compared_run import file_sha256
     from judge_pipeline.cli.evaluation_json import as_json_object
-    from judge_pipeline.cli.prediction_file import PredictionFileError, is_known_format, read_predictions
+    from judge_pipeline.cli.prediction_file import PredictionFileError, read_predictions
     from judge_pipeline.cocreation.evaluation import PredictionError
 
-    if not is_known_format(file):
-        raise click.BadParameter(
-            f"{click.format_filename(file)} does not end in .csv, .tsv, .jsonl or .parquet.", param_hint="FILE"
-        )
+    _check_ending(file)
     try:
         tables = evaluation_tables(read_predictions(file), seed=seed, n_resamples=resamples)
         if as_json:
-            made_from = {
-                "version": version("judge-pipeline"),
-                "seed": seed,
-                "resamples": resamples,
-                "inputs": {"file": {"source": file.name, "sha256": file_sha256(file)}},
-            }
-            click.echo(json.dumps({**as_json_object(tables), "provenance": made_from}, allow_nan=False))
+            found = {**as_json_object(tables), "provenance": _provenance(file, seed, resamples)}
+            click.echo(json.dumps(found, allow_nan=False))
             return
     except (PredictionFileError, PredictionError, OSError) as error:
         raise DataFailure(f"{click.format_filename(file)}: {error}") from error
     shown = [section for section in SECTIONS if not sections or section.name in sections]
     print_sections(shown, tables, seed=seed, resamples=resamples)
+
+
+@evaluate.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--rule",
+    type=click.Choice(RULES),
+    default="trace",
+    show_default=True,
+    help="How answers are scored against the human choice.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.option(
+    "--section",
+    "sections",
+    type=click.Choice(PAIR_SECTION_NAMES),
+    multiple=True,
+    help="Print only this section; may be given several times. --json always holds all.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=1),
+    default=2000,
+    show_default=True,
+    help="Resamples behind each interval.",
+)
+def pairs(file: Path, rule: str, as_json: bool, sections: tuple[str, ...], seed: int, resamples: int) -> None:
+    """Whether judges choose as people do, from their decisions on preference pairs, with 95% intervals.
+
+    FILE is .csv, .tsv, .jsonl or .parquet with one row for each judge and pair:
+
+    \b
+      pair_id       text
+      judge         text
+      label         what people chose: A, B or tie
+      decision_ab   what the judge chose when A was shown first: A, B or tie;
+                    blank: its answer was invalid
+      decision_ba   the same when B was shown first, also in terms of the
+                    original A and B. Without this column: one order, and what
+                    needs two is undefined
+      cluster, category   optional, of a pair: pairs drawn together by the
+                    bootstrap (say, of one instruction), and its kind
+      length_a, length_b, votes   optional, of a pair: lengths of A and B, and
+                    annotators' choices as {"name": "A", ...}
+      family        optional, of a judge
+
+    \b
+    Rules:
+      trace          right: people's choice in both orders; tied labels left out
+      exact          right: people's label in both orders, ties included
+      judgebench     each order +1 right, -1 wrong, 0 else; right above 0
+      pandalm        order AB alone, an invalid answer is a tie
+      bigcodereward  order AB alone, invalid answers are dropped
+
+    Exit code 0: done. 1: the data failed, and the message names the row and the remedy. 2: the command was wrong.
+
+    \b
+    Example:
+      judge-pipeline evaluate pairs decisions.csv --rule trace --json > figures.json
+    """
+    from judge_pipeline.cli.pair_file import read_pair_decisions
+    from judge_pipeline.cli.prediction_file import PredictionFileError
+    from judge_pipeline.preference.accuracy import preference_accuracy
+    from judge_pipeline.preference.judged_pairs import PairError
+    from judge_pipeline.preference.scoring_rules import SCORING_RULES
+
+    _check_ending(file)
+    try:
+        table = preference_accuracy(read_pair_decisions(file), rule=rule, seed=seed, n_resamples=resamples)
+        if as_json:
+            found = {**pairs_as_json(table, rule), "provenance": _provenance(file, seed, resamples)}
+            click.echo(json.dumps(found, allow_nan=False))
+            return
+    except (PredictionFileError, PairError, OSError) as error:
+        raise DataFailure(f"{click.format_filename(file)}: {error}") from error
+    shown = [section for section in PAIR_SECTIONS if not sections or section.name in sections]
+    about = f"Rule {rule}: {SCORING_RULES[rule].words}."
+    print_sections(shown, {PREFERENCE_ACCURACY.name: table}, seed=seed, resamples=resamples, about=about)
+
+
+def _check_ending(file: Path) -> None:
+    from judge_pipeline.cli.prediction_file import is_known_format
+
+    if not is_known_format(file):
+        raise click.BadParameter(
+            f"{click.format_filename(file)} does not end in .csv, .tsv, .jsonl or .parquet.", param_hint="FILE"
+        )
+
+
+def _provenance(file: Path, seed: int, resamples: int) -> dict[str, Any]:
+    """What figures of a file were made from."""
+    from judge_pipeline.cli.compared_run import file_sha256
+
+    return {
+        "version": version("judge-pipeline"),
+        "seed": seed,
+        "resamples": resamples,
+        "inputs": {"file": {"source": file.name, "sha256": file_sha256(file)}},
+    }
 
 
 def evaluation_tables(predictions: pd.DataFrame, *, seed: int, n_resamples: int) -> dict[str, pd.DataFrame]:

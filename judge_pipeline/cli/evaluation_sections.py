@@ -33,7 +33,7 @@ _COUNTS = ("log_loss_n_clipped",)
 _CALIBRATED = ("log_loss", "brier", "ece")
 _N: Columns = {"n": lambda row: str(row["n"]), "left out": lambda row: str(row["n_left_out"])}
 _SETTLED: Columns = {
-    "p": lambda row: _p(row["p_holm"]),
+    "p": lambda row: short_p(row["p_holm"]),
     "needed": lambda row: _whole(row["trajectories_for_power"]),
 }
 _BEFORE_AND_AFTER: Columns = {"before": lambda row: _four(row["before"]), "after": lambda row: _four(row["after"])}
@@ -59,9 +59,17 @@ class Section:
 
 
 def print_sections(
-    sections: Iterable[Section], tables: Mapping[str, pd.DataFrame], *, seed: int, resamples: int
+    sections: Iterable[Section],
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    seed: int,
+    resamples: int,
+    about: str = "t* is chosen on val and held fixed on test.",
 ) -> None:
-    """Print the sections to the terminal, each a table, and at the end the notes that their figures refer to."""
+    """Print the sections to the terminal, each a table, and at the end the notes that their figures refer to.
+
+    ``about`` is what holds for all figures.
+    """
     from rich.console import Console
     from rich.table import Table
 
@@ -73,9 +81,7 @@ def print_sections(
             console.print(_table(section, lines, notes))
             if section.below:
                 console.print(f"{section.below}\n")
-    console.print(
-        f"t* is chosen on val and held fixed on test. Intervals: cluster bootstrap, {resamples} resamples, seed {seed}."
-    )
+    console.print(f"{about} Intervals: cluster bootstrap, {resamples} resamples, seed {seed}.")
     if notes:
         listed = Table.grid(padding=(0, 1))
         for text, number in notes.items():
@@ -176,7 +182,7 @@ SECTIONS: Sequence[Section] = (
         "panels",
         "The panel less its best judge, on test",
         _panel_differences,
-        {"p": lambda row: _p(row["p_holm"]), "n": lambda row: str(row["n"])},
+        {"p": lambda row: short_p(row["p_holm"]), "n": lambda row: str(row["n"])},
         "The best judge of each figure is the one that is best on val. p is corrected (Holm) for the four ways.",
     ),
     Section(
@@ -240,7 +246,8 @@ def _cells(row: Mapping[str, Any], columns: Columns, notes: dict[str, int]) -> l
     ]
 
 
-def _p(value: Any) -> str:
+def short_p(value: Any) -> str:
+    """A p-value in a few characters; nothing where there is none."""
     number = plain_number(value)
     if number is None:
         return ""

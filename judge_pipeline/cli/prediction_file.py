@@ -10,7 +10,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NoReturn
@@ -54,20 +54,20 @@ def read_predictions(path: Path, *, spending: bool = False) -> pd.DataFrame:
         OSError: the file cannot be read.
     """
     numbers = (*SCORES, *SPENDING) if spending else SCORES
-    rows = _READERS[path.suffix.lower()](path)
+    rows = rows_of(path, {*REQUIRED, *OPTIONAL, *SCORES, *SPENDING, *_ALIASES})
     places: list[str] = []
     columns: dict[str, list[Any]] = {name: [] for name in (*REQUIRED, *OPTIONAL, *numbers)}
     given: set[str] = set()
     for place, values in rows:
         row = _renamed(values, place)
         places.append(place)
-        columns["attempt_id"].append(_text(row, "attempt_id", place))
-        columns["judge"].append(_text(row, "judge", place))
-        columns["split"].append(_text(row, "split", place))
+        columns["attempt_id"].append(text_of(row, "attempt_id", place))
+        columns["judge"].append(text_of(row, "judge", place))
+        columns["split"].append(text_of(row, "split", place))
         columns["p_ac"].append(_number(row, "p_ac", place, "a probability in [0, 1], or nothing where not answered"))
         columns["y"].append(_number(row, "y", place, "0 or 1, or nothing where not judged yet"))
         for name in OPTIONAL:
-            columns[name].append(_text(row, name, place) if row.get(name) is not None else None)
+            columns[name].append(text_of(row, name, place) if row.get(name) is not None else None)
         for name in numbers:
             meaning = f"{SPENDING[name]}, or nothing" if name in SPENDING else "a score from 1 to 5, or nothing"
             columns[name].append(_number({name: row.get(name)}, name, place, meaning))
@@ -80,7 +80,22 @@ def read_predictions(path: Path, *, spending: bool = False) -> pd.DataFrame:
 
 def is_known_format(path: Path) -> bool:
     """Whether the name's ending says how to read the file."""
-    return path.suffix.lower() in _READERS
+    return path.suffix.lower() in {*_READERS, ".parquet"}
+
+
+def rows_of(path: Path, wanted: Collection[str]) -> Iterator[Row]:
+    """The rows of a file of figures, each with where it stands: texts as they are, nothing for a blank cell.
+
+    Args:
+        path: a file with a known ending.
+        wanted: columns to read where reading others costs time (Parquet); text files give all that they have.
+
+    Raises:
+        PredictionFileError: the file is not what its name says; while it is read, at the row.
+    """
+    if path.suffix.lower() == ".parquet":
+        return _read_parquet(path, wanted)
+    return _READERS[path.suffix.lower()](path)
 
 
 def _renamed(values: dict[str, Any], place: str) -> dict[str, Any]:
@@ -97,7 +112,12 @@ def _renamed(values: dict[str, Any], place: str) -> dict[str, Any]:
     return row
 
 
-def _text(row: dict[str, Any], name: str, place: str) -> str:
+def text_of(row: dict[str, Any], name: str, place: str) -> str:
+    """A cell that must be text, or a whole number that is taken as such; "" for a blank one.
+
+    Raises:
+        PredictionFileError: it is neither.
+    """
     value = row[name]
     if isinstance(value, str) and value.isascii():
         return value
@@ -213,7 +233,7 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON number; write null where there is no answer")
 
 
-def _read_parquet(path: Path) -> Iterator[Row]:
+def _read_parquet(path: Path, wanted: Collection[str]) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -221,8 +241,7 @@ def _read_parquet(path: Path) -> Iterator[Row]:
         file = pq.ParquetFile(path)
         names = [str(name) for name in file.schema_arrow.names]
         _check_header(names, ",")
-        wanted = [name for name in names if name in {*REQUIRED, *OPTIONAL, *SCORES, *SPENDING, *_ALIASES}]
-        table = file.read(columns=wanted)
+        table = file.read(columns=[name for name in names if name in wanted])
     except pa.ArrowException as error:
         raise PredictionFileError(f"it is not Parquet: {error}. Remedy: write it anew") from error
     for number, values in enumerate(table.to_pylist(), start=1):
@@ -243,5 +262,4 @@ _READERS: dict[str, Callable[[Path], Iterator[Row]]] = {
     ".tsv": _read_csv,
     ".jsonl": _read_jsonl,
     ".ndjson": _read_jsonl,
-    ".parquet": _read_parquet,
 }

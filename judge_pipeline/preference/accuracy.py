@@ -18,7 +18,7 @@ from judge_pipeline.statistics.ratio_bootstrap import Clusters, Term
 from judge_pipeline.statistics.score_counts import IntArray
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY
 
-ONE_ORDER = "needs both orders, and decisions in order BA (decision_ba) are not there"
+ONE_ORDER = "needs both orders, and there is no decision in order BA (decision_ba)"
 SEEN_IN_ONE_ORDER = "one order only: what a judge owes to the place of a response is not seen"
 OF_A_CATEGORY = ("acc", "acc_pc", "consistent_share", "first_slot_share")
 OF_A_FAMILY = ("acc", "acc_pc", "gap", "first_slot_share")
@@ -85,8 +85,8 @@ def judge_figures(
         terms = [] if share is None else [Term(share & offered, offered)]
         why = ONE_ORDER if share is None else "no pair was asked of the judge"
         figures[name] = Figure(terms, n_offered if terms else 0, total - (n_offered if terms else 0), why, notes)
-    figures["first_slot_share"] = _first_slot(ab, ba, offered, notes)
-    return {**figures, **_length_figures(pairs, ab, ba, offered, notes)}
+    figures["first_slot_share"] = _first_slot(ab, ba, offered, total, notes)
+    return {**figures, **_length_figures(pairs, ab, ba, offered, total, notes)}
 
 
 def _left_out_notes(pairs: JudgedPairs, rule: ScoringRule, ab: IntArray, here: BoolArray) -> tuple[str, ...]:
@@ -122,21 +122,26 @@ def _of_both_orders(ab: IntArray, ba: IntArray | None) -> dict[str, BoolArray | 
     return {"consistent_share": (ab == ba) & (ab >= 0), "valid_share": (ab >= 0) & (ba >= 0)}
 
 
-def _first_slot(ab: IntArray, ba: IntArray | None, offered: BoolArray, notes: tuple[str, ...]) -> Figure:
-    """A in order AB and B in order BA, of all answers that choose; 0.5 where the place of a response is nothing."""
-    n_answers = int(offered.sum()) * 2
+def _first_slot(ab: IntArray, ba: IntArray | None, offered: BoolArray, total: int, notes: tuple[str, ...]) -> Figure:
+    """A in order AB and B in order BA, of all answers that choose; 0.5 where the place of a response is nothing.
+
+    Counts answers, two for each of the ``total`` pairs.
+    """
     if ba is None:
-        return Figure([], 0, n_answers // 2, f"{ONE_ORDER}: which is first and which is better are one thing")
+        return Figure([], 0, 2 * total, f"{ONE_ORDER}; what is first and what is better are one thing")
     first = ((ab == A).astype(float) + (ba == B)) * offered
     answers = (np.isin(ab, (A, B)).astype(float) + np.isin(ba, (A, B))) * offered
     n = int(answers.sum())
-    return Figure([Term(first, answers)], n, n_answers - n, "no answer chooses A or B", notes, 0.5)
+    return Figure([Term(first, answers)], n, 2 * total - n, "no answer chooses A or B", notes, 0.5)
 
 
 def _length_figures(
-    pairs: JudgedPairs, ab: IntArray, ba: IntArray | None, offered: BoolArray, notes: tuple[str, ...]
+    pairs: JudgedPairs, ab: IntArray, ba: IntArray | None, offered: BoolArray, total: int, notes: tuple[str, ...]
 ) -> dict[str, Figure]:
-    """The share of answers that choose the longer response, and that less people's on the same answers' pairs."""
+    """The share of answers that choose the longer response, and that less people's on the same answers' pairs.
+
+    Counts answers, one for each order of the ``total`` pairs.
+    """
     longer = longer_response(pairs)
     if not (longer >= 0).any():
         return {}
@@ -147,11 +152,11 @@ def _length_figures(
     untied = pairs.labels != TIE
     against = answers * untied
     bias = [Term(picks * untied, against), Term(against * (pairs.labels == longer), against, -1.0)]
-    n, n_bias, offered_answers = int(answers.sum()), int(against.sum()), int(offered.sum()) * len(sides)
+    n, n_bias, n_answers = int(answers.sum()), int(against.sum()), total * len(sides)
     why = "no answer chooses between responses of different length"
     return {
-        "longer_share": Figure([Term(picks, answers)], n, offered_answers - n, why, notes),
-        "length_bias": Figure(bias, n_bias, offered_answers - n_bias, why, notes, 0.0),
+        "longer_share": Figure([Term(picks, answers)], n, n_answers - n, why, notes),
+        "length_bias": Figure(bias, n_bias, n_answers - n_bias, why, notes, 0.0),
     }
 
 

@@ -118,14 +118,20 @@ def _bigcodereward(labels: IntArray, ab: IntArray, ba: IntArray | None) -> _Scor
 SCORING_RULES: Mapping[str, ScoringRule] = {
     rule.name: rule
     for rule in (
-        ScoringRule("trace", "right: people's choice in both orders; ties left out", False, True, _trace),
-        ScoringRule("exact", "right: people's label in both orders, ties included", True, True, _exact),
+        ScoringRule("trace", "right is people's choice in both orders; tied labels are left out", False, True, _trace),
+        ScoringRule("exact", "right is people's label in both orders, ties included", True, True, _exact),
         ScoringRule(
-            "judgebench", "right: +1 right, -1 wrong, 0 else, above 0 over both orders", False, True, _judgebench
+            "judgebench", "each order +1 right, -1 wrong, 0 else; right is a sum above 0", False, True, _judgebench
         ),
-        ScoringRule("pandalm", "right: people's label in order AB, an invalid answer is a tie", True, False, _pandalm),
         ScoringRule(
-            "bigcodereward", "right: people's label in order AB, invalid answers dropped", True, False, _bigcodereward
+            "pandalm", "right is people's label in order AB; an invalid answer is a tie", True, False, _pandalm
+        ),
+        ScoringRule(
+            "bigcodereward",
+            "right is people's label in order AB; invalid answers are dropped",
+            True,
+            False,
+            _bigcodereward,
         ),
     )
 }

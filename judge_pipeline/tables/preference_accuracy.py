@@ -12,21 +12,21 @@ SUBJECTS = ("judge", "family", "floor", "people", "difference", "agreement", "pa
 """What a figure may be of."""
 
 PREFERENCE_FIGURES = {
-    "acc": "Accuracy (Acc)",
-    "acc_pc": "Accuracy where both orders agree (Acc_PC)",
-    "gap": "Acc_PC less Acc",
-    "consistent_share": "Same answer in both orders",
-    "choice_share": "Same response chosen in both orders",
-    "valid_share": "Valid answer in both orders",
-    "first_slot_share": "First response chosen",
-    "longer_share": "Longer response chosen",
-    "length_bias": "Longer response chosen, less people's share",
+    "acc": "Acc",
+    "acc_pc": "Acc_PC",
+    "gap": "Acc_PC - Acc",
+    "consistent_share": "Consistent share",
+    "choice_share": "Choice share",
+    "valid_share": "Valid share",
+    "first_slot_share": "First-slot share",
+    "longer_share": "Longer-response share",
+    "length_bias": "Length bias",
     "raw_agreement": "Same choice",
     "cohen": "Cohen's kappa",
     "krippendorff": "Krippendorff's alpha",
-    "majority_user_agreement": "Annotators' majority is the user's choice",
-    "improvement_over_best": "Majority's agreement less the best judge's Acc",
-    "improvement_on_same_pairs": "The same, both on the pairs with a majority",
+    "majority_user_agreement": "Majority-user agreement",
+    "improvement_over_best": "Majority - best judge",
+    "improvement_on_same_pairs": "The same, same pairs",
 }
 """Figure -> what it is called."""
 

@@ -98,6 +98,7 @@ def test_a_cell_of_table_2() -> None:
     assert "3 pairs that people call a tie are left out" in found["acc"]["reason"]
     assert found["acc"]["ci95_low"] < 0.542 < found["acc"]["ci95_high"]
     assert found["first_slot_share"]["value"] == (432 + 120) / (2 * 492)
+    assert (found["first_slot_share"]["n"], found["first_slot_share"]["n_left_out"]) == (984, 2 * 503 - 984)
     assert found["first_slot_share"]["p_value"] < 0.01
 
 
