@@ -126,11 +126,13 @@ class Asking:
                     for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
                         group.create_task(self._work())
         except BaseExceptionGroup as failed:
-            raise failed.exceptions[0] from failed
+            self._writer.close()  # so that what is under way is written, too, before anyone is told where it is
+            raise (self._writer.error() or failed.exceptions[0]) from failed
         finally:
             self._writer.close()
             await self._backend.close()
-        await asyncio.gather(*self._unsaved)  # raises where a commit failed
+        if (error := self._writer.error()) is not None:
+            raise error
         return self._failed
 
     async def _work(self) -> None:

@@ -6,6 +6,7 @@ that attempt goes and another one needs the answer, the row is kept under the ot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from judge_pipeline.judging.checkpoint.opening import make_engine, unusable
+from judge_pipeline.judging.checkpoint.rescue import rescued_urls
 from judge_pipeline.judging.checkpoint.tables import BATCH_REQUESTS, CALLS, JUDGMENTS, RENDERED, REQUESTS
 
 _CHUNK = 2000
@@ -21,15 +23,17 @@ _CHUNK = 2000
 
 def attempts_in_checkpoint(url: str) -> set[str]:
     """Ids of all attempts that were ever asked."""
-    with _store(url) as connection:
-        if connection is None:
-            return set()
-        asked = sa.union(*(sa.select(table.c.attempt_id) for table in _tables_of_attempts(connection)))
-        return {row[0] for row in connection.execute(asked)}
+    found: set[str] = set()
+    for store in (url, *rescued_urls(url)):
+        with _store(store) as connection:
+            if connection is not None:
+                asked = sa.union(*(sa.select(table.c.attempt_id) for table in _tables_of_attempts(connection)))
+                found |= {row[0] for row in connection.execute(asked)}
+    return found
 
 
 def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, str], *, dry_run: bool) -> dict[str, int]:
-    """Remove what the checkpoint holds of the attempts, in one transaction.
+    """Remove what the checkpoint holds of the attempts, in one transaction; then what was rescued of it beside it.
 
     Args:
         url: the checkpoint's SQLAlchemy URL.
@@ -42,6 +46,13 @@ def forget_attempts(url: str, attempt_ids: Iterable[str], heirs: Mapping[str, st
         ``batch_requests`` leaves the request with the provider: what its batch brings for it is dropped.
     """
     ids = sorted(set(attempt_ids))
+    counts: Counter[str] = Counter()
+    for store in (url, *rescued_urls(url)):
+        counts.update(_forget_in(store, ids, heirs, dry_run=dry_run))
+    return dict(counts)
+
+
+def _forget_in(url: str, ids: Sequence[str], heirs: Mapping[str, str], *, dry_run: bool) -> dict[str, int]:
     counts = {"judgments": 0, "calls": 0, "requests": 0, "kept_for_others": 0}
     with _store(url) as connection:
         if connection is None or not ids:

@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judge_pipeline.judging.checkpoint.same_file import watch
 from judge_pipeline.judging.checkpoint.tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
 
@@ -61,6 +62,19 @@ def is_postgresql(url: str) -> bool:
     return parsed_url(url).get_backend_name() == "postgresql"
 
 
+def database_file(url: str | sa.URL) -> Path | None:
+    """The file that the URL names; None for PostgreSQL, and for a database in memory."""
+    parsed = parsed_url(url) if isinstance(url, str) else url
+    if parsed.get_backend_name() != "sqlite" or parsed.database in (None, "", ":memory:"):
+        return None
+    return Path(str(parsed.database))
+
+
+def shown_url(url: str) -> str:
+    """The URL as it may be shown: without its password, and without its query, which may hold one, too."""
+    return _shown(parsed_url(url))
+
+
 def make_engine(url: str) -> sa.Engine:
     """The engine of the store; nothing is connected or made yet.
 
@@ -88,14 +102,17 @@ def open_store(url: str) -> sa.Engine:
         JudgingError: as :func:`make_engine`; the file's folder cannot be made; the database cannot be opened.
     """
     engine = make_engine(url)
+    file = database_file(engine.url)
     if engine.dialect.name == "sqlite":
-        _make_folder(engine.url)
+        _make_folder(file)
         sa.event.listen(engine, "connect", _set_up_sqlite)
     try:
         _make_tables(engine)
     except sa.exc.DBAPIError as error:
         engine.dispose()
         raise unusable(engine.url, "opened", error) from error
+    if file is not None:
+        watch(engine, file)
     return engine
 
 
@@ -140,10 +157,10 @@ def _without_secrets(url: sa.URL, text: str) -> str:
     return text
 
 
-def _make_folder(url: sa.URL) -> None:
-    if url.database in (None, "", ":memory:"):
+def _make_folder(file: Path | None) -> None:
+    if file is None:
         return
-    folder = Path(str(url.database)).parent
+    folder = file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

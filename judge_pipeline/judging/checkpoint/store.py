@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -24,6 +25,7 @@ from judge_pipeline.judging.answer import clean_text
 from judge_pipeline.judging.checkpoint.many_rows import insert_rows
 from judge_pipeline.judging.checkpoint.opening import open_store, parsed_url, seconds_ahead, unusable
 from judge_pipeline.judging.checkpoint.rows import CallRow, Record, Spent, StoredJudgment, StoredRequest
+from judge_pipeline.judging.checkpoint.same_file import copy_opened
 from judge_pipeline.judging.checkpoint.tables import CALLS, JUDGMENTS, PROVIDER_TURNS, REQUESTS
 from judge_pipeline.judging.failures import FailureClass
 
@@ -179,6 +181,15 @@ class Checkpoint:
         now = utc_now()
         rows = {request.request_hash: (*_REQUEST_VALUES(request), now) for request in requests}
         insert_rows(connection, _INSERTS[connection.dialect.name].requests, _REQUEST_COLUMNS, list(rows.values()))
+
+    def save_opened_file(self, target: Path) -> None:
+        """Copy all that the store holds to a new SQLite file, also where its own file was deleted or moved meanwhile.
+
+        Raises:
+            CheckpointLostError: nothing has the file open any more.
+            OSError, sqlite3.Error: the target cannot be written.
+        """
+        copy_opened(self._opened(), target)
 
     def close(self) -> None:
         """Close the connections; the store can be used again afterwards."""

@@ -6,6 +6,7 @@ import asyncio
 import queue
 import threading
 
+from judge_pipeline.judging.checkpoint.rescue import Rescue
 from judge_pipeline.judging.checkpoint.store import Checkpoint, Record
 from judge_pipeline.judging.failures import JudgingError
 
@@ -23,6 +24,7 @@ class Writer:
     def __init__(self, checkpoint: Checkpoint, save_every: int = 1) -> None:
         self._checkpoint = checkpoint
         self._save_every = save_every
+        self._rescue: Rescue | None = None
         self._queue: queue.SimpleQueue[_Item | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._thread = threading.Thread(target=self._work, name="checkpoint-writer", daemon=True)
@@ -38,22 +40,33 @@ class Writer:
         """Return when the record is committed. A cancelled wait does not cancel the write."""
         await asyncio.shield(self.submit(record))
 
+    def error(self) -> JudgingError | None:
+        """Why records were not committed, and where they are now; all of them once it is closed."""
+        return None if self._rescue is None else self._rescue.error()
+
     def close(self) -> None:
-        """Commit what is queued, and end."""
+        """Commit what is queued, and end. Can be called again."""
         self._queue.put(None)
         self._thread.join()
 
     def _work(self) -> None:
         while (item := self._queue.get()) is not None:
             batch, ended = self._batch(item)
-            error: Exception | None = None
-            try:
-                self._checkpoint.record([record for record, _ in batch])
-            except Exception as caught:  # noqa: BLE001  handed to those who wait for the commit
-                error = JudgingError(f"the checkpoint cannot be written, so nothing more is asked: {caught}")
+            error = self._commit([record for record, _ in batch])
             self._loop.call_soon_threadsafe(_settle, [done for _, done in batch], error)
             if ended:
                 return
+
+    def _commit(self, records: list[Record]) -> JudgingError | None:
+        """Commit the records, or rescue them and say why; after the first failure nothing is committed any more."""
+        if self._rescue is None:
+            try:
+                self._checkpoint.record(records)
+                return None
+            except Exception as caught:  # noqa: BLE001  handed to those who wait for the commit
+                self._rescue = Rescue(self._checkpoint, caught)
+        self._rescue.take(records)
+        return self._rescue.error()
 
     def _batch(self, first: _Item) -> tuple[list[_Item], bool]:
         batch = [first]
