@@ -70,6 +70,7 @@ def cli() -> None:
     With what you already have
       judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
+      judge-pipeline evaluate pairs FILE     whether judges choose between two responses as people do
       judge-pipeline compare OLD NEW         what changed between two runs, with an exit code for CI
 
     Exit codes: 0 done; 1 the data or the judges failed, and it says which; 2 the command was wrong.

@@ -90,11 +90,16 @@ def test_the_tutorial_and_the_how_to_on_predictions_run(
         ),
         encoding="utf-8",
     )
+    (tmp_path / "decisions.csv").write_text(
+        "pair_id,judge,label,decision_ab,decision_ba\n"
+        + "".join(f"{i},J{j},{'AB'[i % 2]},{'AB'[i * j % 2]},{'AB'[i % 3 % 2]}\n" for i in range(20) for j in (1, 3)),
+        encoding="utf-8",
+    )
     for name in ("old", "new"):
         (tmp_path / f"{name}.csv").write_bytes((tmp_path / "predictions.csv").read_bytes())
     ran = []
     pages = (
-        "tutorial.md", "how-to/evaluate-predictions.md", "how-to/compare-two-runs.md",
+        "tutorial.md", "how-to/evaluate-predictions.md", "how-to/evaluate-preferences.md", "how-to/compare-two-runs.md",
         "how-to/check-whether-judges-can-be-talked-round.md", "how-to/publish-and-compare.md",
     )  # fmt: skip
     for page in pages:
