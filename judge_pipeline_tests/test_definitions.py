@@ -21,6 +21,7 @@ GRAPH = {
     "churn_summary": {"attempts", "convergence", "revisions", "trajectories"},
     "cocreation_report": {
         "acceptance_rates",
+        "anchor_figures",
         "churn_effects",
         "churn_summary",
         "contest_overview",

@@ -74,8 +74,8 @@ def anchor_figures(context: dg.AssetExecutionContext, attempts: Any, judge_cover
     import pandas as pd
 
     from judge_pipeline.cocreation.anchor_figures import anchor_figures as build
-    from judge_pipeline.cocreation.anchor_figures import drifted
     from judge_pipeline.orchestration.anchor_run import stored_anchor_runs
+    from judge_pipeline.report.anchor_words import drifted
 
     contest = contest_of(context)
     settings = context.resources.workspace.contest(contest)

@@ -9,6 +9,7 @@ from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
 from judge_pipeline.orchestration.table_asset import OWNERS, Made, code_version, table_asset
 from judge_pipeline.tables import (
     ACCEPTANCE_RATES,
+    ANCHOR_FIGURES,
     ATTEMPTS,
     CONTEST_OVERVIEW,
     INGEST_QUARANTINE,
@@ -91,6 +92,7 @@ _REPORTED = (
 
 _REPORTED_TOO = (
     ACCEPTANCE_RATES,
+    ANCHOR_FIGURES,
     JUDGE_CALIBRATION,
     JUDGE_CANARY_EFFECTS,
     JUDGE_DIFFERENCES,

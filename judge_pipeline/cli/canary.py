@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from judge_pipeline.cli.plan import named_judges, plan_table
+from judge_pipeline.cli.asking import chosen_judges, contest_name, failed, said, show_plans
 from judge_pipeline.cli.terminal import TerminalProgress
-from judge_pipeline.settings import JudgesFile, Workspace
-from judge_pipeline.settings.yaml_file import SettingsError
+from judge_pipeline.settings import Workspace
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from judge_pipeline.judging.plan import Plan
 
 
 @click.command()
@@ -44,66 +40,19 @@ def canary(contest: str, judges: str | None, attempts: int | None, dry_run: bool
     \b
     Exit codes: 0 done; 1 the data or a judge failed; 2 the command was wrong.
     """
+    from judge_pipeline.orchestration.canary_run import CANNOT_BE_ASKED, plan_canaries
+
     workspace = Workspace.find()
     workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
-    name = Path(contest).resolve().name if Path(contest).is_dir() else contest
-    chosen, left_out = _chosen(workspace.judges(), judges)
-    console = Console()
-    try:
-        plans, failed = _plans(workspace, name, chosen, attempts)
-    except FileNotFoundError:
-        raise click.BadParameter(
-            f"{contest!r} is no contest that was read; 'judge-pipeline run' or 'plan' with its folder reads it",
-            param_hint="CONTEST",
-        ) from None
-    console.print(plan_table(plans))
-    for judge, why in left_out.items():
-        console.print(f"[dim]Left out: {escape(judge)} ({escape(why)})[/dim]", soft_wrap=True)
-    for judge, why in failed.items():
-        _failed(f"judge {judge}", why)
-    if dry_run or not plans:
-        return 1 if failed or not plans else 0
-    code = _ask(console, workspace, name, [one.judge for one in plans], attempts)
-    return 1 if failed else code
-
-
-def _chosen(listed: JudgesFile, wanted: str | None) -> tuple[list[str], dict[str, str]]:
-    """The judges to ask, and why others are left out; a judge that is wanted by name is never left out in silence."""
-    from judge_pipeline.orchestration.canary_run import CANNOT_BE_ASKED
-
-    if wanted is not None:
-        chosen = named_judges(listed, wanted)
-        for name in chosen:
-            if listed.get(name).backend == "recorded":
-                raise click.BadParameter(f"{name}: {CANNOT_BE_ASKED}", param_hint="--judges")
-            key = listed.get(name).missing_key(os.environ)
-            if key:
-                raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
-        return chosen, {}
-    reasons: dict[str, str | None] = {}
-    for name in listed.names("cocreation"):
-        judge, key = listed.get(name), listed.get(name).missing_key(os.environ)
-        reasons[name] = f"environment variable {key} is not set" if key else None
-        if judge.backend == "recorded":
-            reasons[name] = "recorded outputs cannot be asked"
-        if not judge.enabled:
-            reasons[name] = "enabled: false in judges.yaml"
-    return [n for n, why in reasons.items() if why is None], {n: why for n, why in reasons.items() if why is not None}
-
-
-def _plans(
-    workspace: Workspace, contest: str, judges: Sequence[str], attempts: int | None
-) -> tuple[list[Plan], dict[str, str]]:
-    from judge_pipeline.judging.failures import JudgingError
-    from judge_pipeline.orchestration.canary_run import plan_canaries
-
-    plans, failed = [], {}
-    for judge in judges:
-        try:
-            plans.append(plan_canaries(workspace, contest, judge, attempts))
-        except JudgingError as error:
-            failed[judge] = str(error)
-    return plans, failed
+    name, console = contest_name(contest), Console()
+    chosen, left_out = chosen_judges(workspace.judges(), judges, {"recorded": CANNOT_BE_ASKED})
+    askable, all_can = show_plans(
+        console, contest, chosen, left_out, lambda judge: plan_canaries(workspace, name, judge, attempts)
+    )
+    if dry_run or not askable:
+        return 0 if all_can else 1
+    code = _ask(console, workspace, name, askable, attempts)
+    return code if all_can else 1
 
 
 def _ask(console: Console, workspace: Workspace, contest: str, judges: Sequence[str], attempts: int | None) -> int:
@@ -125,12 +74,12 @@ def _ask(console: Console, workspace: Workspace, contest: str, judges: Sequence[
             console.print(f"[bold]Asking[/bold] {escape(judge)}")
             outcome = run_job(definitions, instance, CANARY, contest, judge, tags)
             progress.stop()
-            code = _said(console, f"judge {judge}", outcome.failed_checks, outcome.error) or code
+            code = said(console, f"judge {judge}", outcome.failed_checks, outcome.error) or code
             code = code or int(any("all_answered" in line for line in outcome.failed_checks))
         console.print("[bold]Measuring[/bold]")
         outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
         if outcome.error is not None:
-            return _failed(f"contest {contest}", outcome.error)
+            return failed(f"contest {contest}", outcome.error)
     effects = store_of(workspace).read(JUDGE_CANARY_EFFECTS, contest)
     console.print()
     for table in canary_tables(effects, judges):
@@ -193,14 +142,3 @@ def _conclude(console: Console, effects: pd.DataFrame) -> None:
             "few attempts this shows that large movements are absent, not that there are none.",
             soft_wrap=True,
         )
-
-
-def _said(console: Console, what: str, failed_checks: Sequence[str], error: str | None) -> int:
-    for line in failed_checks:
-        console.print(f"  [yellow]![/yellow] {escape(line)}", soft_wrap=True)
-    return 0 if error is None else _failed(what, error)
-
-
-def _failed(what: str, error: str) -> int:
-    Console(stderr=True).print(f"[red]Error:[/red] {escape(what)}: {escape(error)}", soft_wrap=True)
-    return 1

@@ -1,6 +1,7 @@
 """``judge-pipeline``: the entry point, its commands and its exit codes.
 
-Exit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong. ``compare`` has more.
+Exit codes: 0 done, 1 the data or the judges failed (and it says which), 2 the command was wrong. ``compare`` and
+``anchor`` have more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ _COMMANDS = {
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
     "compare": ("judge_pipeline.cli.compare", "compare"),
     "canary": ("judge_pipeline.cli.canary", "canary"),
+    "anchor": ("judge_pipeline.cli.anchor", "anchor"),
     "rerate": ("judge_pipeline.cli.rerate", "rerate"),
     "forget": ("judge_pipeline.cli.forget", "forget"),
 }
@@ -65,6 +67,7 @@ def cli() -> None:
       judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used
       judge-pipeline rerate make CONTEST     a blinded sheet for people who judge a sample again
       judge-pipeline canary CONTEST          whether judges can be talked round by what they judge
+      judge-pipeline anchor CONTEST          whether judges say now what they said before: drift
 
     \b
     With what you already have

@@ -12,9 +12,6 @@ from judge_pipeline.statistics.bootstrap import N_RESAMPLES
 from judge_pipeline.statistics.intervals import holm
 from judge_pipeline.tables.anchors import ANCHOR_FIGURES, ANCHOR_METRICS
 
-LEVEL = 0.05
-"""A change is drift where its p-value, corrected over the figures of the period, is below this."""
-
 _ESTIMATE = ("value", "n", "n_left_out", "ci95_low", "ci95_high", "reason")
 
 
@@ -55,20 +52,6 @@ def _same_requests(first: pd.DataFrame, later: pd.DataFrame) -> bool:
     hashes = [rows.dropna(subset="request_hash").set_index("attempt_id")["request_hash"] for rows in (first, later)]
     both = hashes[0].index.intersection(hashes[1].index)
     return len(both) > 0 and bool((hashes[0][both] == hashes[1][both]).all())
-
-
-def drifted(figures: pd.DataFrame, judge: str | None = None) -> list[str]:
-    """In words, what has changed since the first period in each judge's latest period, beyond what chance explains."""
-    changes = figures[figures["quantity"] == "change"]
-    said = []
-    for name, rows in changes.groupby("judge", sort=True):
-        latest = rows[(rows["period"] == rows["period"].max()) & (rows["p_holm"] < LEVEL)]
-        for row in latest.to_dict("records") if judge in (None, name) else ():
-            said.append(
-                f"{name} has drifted by {row['period']}: {row['metric']} changed by {row['value']:+.4f} "
-                f"({row['ci95_low']:.4f} to {row['ci95_high']:.4f}), p = {row['p_holm']:.3f} (Holm), n = {row['n']}"
-            )
-    return said
 
 
 def _values(named: dict[str, Any], rows: pd.DataFrame, seed: int, n_resamples: int) -> list[dict[str, Any]]:

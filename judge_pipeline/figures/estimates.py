@@ -106,6 +106,13 @@ def format_interval(ci95: tuple[float, float] | None, decimals: int = 3) -> str:
     return "" if ci95 is None else f"[{format_number(ci95[0], decimals)}, {format_number(ci95[1], decimals)}]"
 
 
+def p_words(p: float | None) -> str:
+    """A corrected p-value in words; it is never 0."""
+    if p is None:
+        return "p undefined"
+    return "p < 0.001" if p < 0.001 else f"p = {format_number(p, 3)}"
+
+
 def n_in_words(counts: Iterable[int], what: str) -> str:
     """``n = 36 test attempts``, or ``n = 24 to 36 ...`` where the counts differ between judges."""
     known = sorted(set(counts))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from judge_pipeline.figures.estimates import accepted_share
+from judge_pipeline.report.anchor_words import drifted
 from judge_pipeline.report.canary_words import talked_round
 from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
 
@@ -40,6 +41,7 @@ def cautions(given: CocreationReportInput, note: str | None = None) -> list[Stat
     found = [Statement("Note on these data", note, "data")] if note else []
     for statement in (
         _talked_round(given.judge_canary_effects),
+        _drifted(given.anchor_figures),
         _unverified(kinds, set(shown)),
         _simulated(shown),
         _embedded(shown),
@@ -114,6 +116,17 @@ def _talked_round(effects: pd.DataFrame | None) -> Statement | None:
         return None
     who = f"{len(sentences)} judge{'' if len(sentences) == 1 else 's'} can be moved by what an attempt says"
     return Statement(who, f"{'; '.join(sentences)}.", "talked-round")
+
+
+def _drifted(figures: pd.DataFrame | None) -> Statement | None:
+    sentences = [] if figures is None else drifted(figures)
+    if not sentences or figures is None:
+        return None
+    judges = [judge for judge in dict.fromkeys(figures["judge"]) if drifted(figures, str(judge))]
+    who = "1 judge has drifted" if len(judges) == 1 else f"{len(judges)} judges have drifted"
+    return Statement(
+        who, f"{'; '.join(sentences)}. Its answers of other periods may not say what it says now.", "drift"
+    )
 
 
 def _one_class(curves: pd.DataFrame) -> Statement | None:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.figures.agreement import cohen_figure
+from judge_pipeline.figures.anchors import anchor_figure
 from judge_pipeline.figures.canaries import canary_figure
 from judge_pipeline.figures.cross_metric import cross_metric_figure, decision_agreement_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
@@ -27,6 +28,8 @@ from judge_pipeline.figures.style import DrawnFigure
 from judge_pipeline.figures.thresholds import threshold_figure
 from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
 from judge_pipeline.report import cocreation_views as views
+from judge_pipeline.report.anchor_views import anchor_periods
+from judge_pipeline.report.anchor_words import drifted, not_drifted
 from judge_pipeline.report.canary_views import canaries
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.compared import differences
@@ -73,6 +76,7 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
         "figures": {figure.name: figure for figure in figures},
         "numbers": {figure.name: place for place, figure in enumerate(figures, 1)},
         "methods": methods_paragraph(tables, provenance),
+        "drift": [*drifted(anchors), *not_drifted(anchors)] if (anchors := labelled.anchor_figures) is not None else [],
     }
     return render(TEMPLATE, figures, context, cocreation_views(tables, provenance))
 
@@ -105,6 +109,8 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
             (tables.struggle_groups, lambda table: struggle_levels_figure(table, "participant")),
             (tables.pattern_groups, patterns_figure),
     ]
+    if tables.anchor_figures is not None and len(tables.anchor_figures):
+        drawn.append(anchor_figure(tables.anchor_figures))
     effects = tables.judge_canary_effects
     if effects is not None and len(effects):
         drawn.append(canary_figure(effects))
@@ -140,6 +146,7 @@ def without_skill(tables: CocreationReportInput) -> dict[str, float]:
 def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance) -> Sequence[View]:
     """The tables of the report in its order."""
     kinds, effects = judge_kinds(tables.judge_coverage), tables.judge_canary_effects
+    anchors = tables.anchor_figures
     return [
         views.overview(tables.contest_overview),
         views.coverage(tables.judge_coverage, kinds),
@@ -154,6 +161,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.success(tables.success_at_turn),
         views.survival(tables.survival),
         *dynamics_views(tables),
+        *([anchor_periods(anchors, kinds)] if anchors is not None and len(anchors) else []),
         *([canaries(effects, kinds)] if effects is not None and len(effects) else []),
         views.set_aside(tables.ingest_quarantine),
         *views.provenance(provenance),

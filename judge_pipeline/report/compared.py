@@ -18,6 +18,7 @@ from judge_pipeline.figures.estimates import (
     format_number,
     n_in_words,
     number,
+    p_words,
     read_estimate,
     text,
 )
@@ -76,13 +77,6 @@ def differences(table: pd.DataFrame | None, metric: str, against: str) -> list[D
         )
         for row in rows.to_dict("records")
     ]  # fmt: skip
-
-
-def p_words(p: float | None) -> str:
-    """A corrected p-value in words; it is never 0."""
-    if p is None:
-        return "p undefined"
-    return "p < 0.001" if p < 0.001 else f"p = {format_number(p, 3)}"
 
 
 def against_chance(rows: Sequence[Difference], column: Mapping[str, Estimate], trajectories: int) -> Statement | None:

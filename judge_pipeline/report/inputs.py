@@ -40,6 +40,7 @@ class CocreationReportInput:
     judge_panels: pd.DataFrame | None = None
     acceptance_rates: pd.DataFrame | None = None
     judge_canary_effects: pd.DataFrame | None = None
+    anchor_figures: pd.DataFrame | None = None
     rerating_agreement: pd.DataFrame | None = None
     survival_curves: pd.DataFrame | None = None
     survival_groups: pd.DataFrame | None = None
@@ -166,6 +167,7 @@ _JUDGES_OF = {
     "judge_panels": ("best_judge",),
     "acceptance_rates": ("judge",),
     "judge_canary_effects": ("judge",),
+    "anchor_figures": ("judge",),
     "rerating_agreement": ("other",),
 }
 """Where the optional tables name a judge."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from judge_pipeline.settings.names import SettingsModel
 from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.settings.yaml_file import SettingsError
 
 TABLE_COLUMNS = (
     "participant", "problem_id", "verdict", "language", "submitted_at", "submission_id", "source_code", "source_path",
@@ -62,11 +65,65 @@ class RevisionSettings(SettingsModel):
 
 
 class AnchorSettings(SettingsModel):
-    """A sample of a contest's attempts that judges are asked about again and again, to see whether they drift."""
+    """The attempts of a contest that judges are asked about again and again, to see whether they drift."""
 
     attempts: int = Field(
-        default=50, ge=2, le=10_000, description="Attempts of val and test that are asked about again"
+        default=50,
+        ge=2,
+        le=10_000,
+        description="Draw so many attempts of val and test, to be asked about again",
     )
+    attempt_ids: str | tuple[str, ...] | None = Field(
+        default=None,
+        description="Instead: these attempts; a list of ids, or a file in the contest folder with one id a line",
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> AnchorSettings:
+        if self.attempt_ids is not None and "attempts" in self.model_fields_set:
+            raise ValueError("attempts draws a sample and attempt_ids names attempts; keep one of the two")
+        if isinstance(self.attempt_ids, str):
+            file = Path(self.attempt_ids)
+            if file.is_absolute() or ".." in file.parts or not file.name:
+                raise ValueError("attempt_ids must be a list, or a file in the contest folder such as anchor.txt")
+        if isinstance(self.attempt_ids, tuple):
+            _check_anchor_ids(self.attempt_ids)
+        return self
+
+    def named(self, folder: Path) -> list[str] | None:
+        """The ids of the attempts that are named, in their order; None where a sample is drawn.
+
+        Args:
+            folder: the contest folder, in which a file of ids lies. Blank lines and those that begin with ``#`` are
+                passed over.
+
+        Raises:
+            SettingsError: the file is not there or cannot be read, or names fewer than two attempts, or one twice.
+        """
+        if self.attempt_ids is None or isinstance(self.attempt_ids, tuple):
+            return None if self.attempt_ids is None else list(self.attempt_ids)
+        file = folder / self.attempt_ids
+        try:
+            lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines()]
+            ids = [line for line in lines if line and not line.startswith("#")]
+            _check_anchor_ids(ids)
+        except UnicodeDecodeError:
+            raise SettingsError(f"{file}: is not UTF-8; save it as UTF-8, one attempt_id a line") from None
+        except OSError as error:
+            raise SettingsError(
+                f"{file}: {error.strerror or error}; anchor.attempt_ids in contest.yaml names this file"
+            ) from None
+        except ValueError as error:
+            raise SettingsError(f"{file}: {error}") from None
+        return ids
+
+
+def _check_anchor_ids(ids: Sequence[str]) -> None:
+    twice = sorted({name for name in ids if ids.count(name) > 1})
+    if twice:
+        raise ValueError(f"names {', '.join(map(repr, twice[:3]))} more than once; name each attempt once")
+    if len(ids) < 2:
+        raise ValueError("names fewer than 2 attempts; name those that are to be asked about, one attempt_id each")
 
 
 class DynamicsSettings(SettingsModel):

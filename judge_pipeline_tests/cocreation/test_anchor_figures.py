@@ -5,7 +5,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from judge_pipeline.cocreation.anchor_figures import anchor_figures, drifted
+from judge_pipeline.cocreation.anchor_figures import anchor_figures
+from judge_pipeline.figures.anchors import anchor_figure
+from judge_pipeline.report.anchor_views import anchor_periods
+from judge_pipeline.report.anchor_words import drifted, not_drifted
 from judge_pipeline.tables.anchors import ANCHOR_METRICS, ANCHOR_RUNS
 from judge_pipeline_tests.cocreation import scored_judges
 
@@ -49,7 +52,7 @@ def test_a_period_has_its_figures_and_its_paired_change_since_the_first() -> Non
 def test_a_judge_that_became_worse_has_drifted_and_one_that_did_not_has_not() -> None:
     worse = anchor_figures(runs({"1": 0.0, "2": 0.05, "3": 0.6}), attempts(), seed=0, n_resamples=2000)
     said = drifted(worse)
-    assert any("roc_auc changed by -" in sentence for sentence in said)
+    assert any("ROC-AUC changed by -" in sentence for sentence in said)
     assert all("drifted by 3" in sentence for sentence in said)
     assert drifted(worse, "nobody") == []
     same = anchor_figures(runs({"1": 0.0, "2": 0.0}), attempts(), seed=0, n_resamples=N)
@@ -77,3 +80,36 @@ def test_nothing_asked_and_nothing_answered_are_no_drift() -> None:
     assert found.query("period == '2'")["value"].isna().all()
     assert found.query("period == '2'")["reason"].notna().all()
     assert drifted(found) == []
+
+
+def test_without_drift_the_words_say_what_could_have_been_missed_and_never_that_there_is_none() -> None:
+    same = anchor_figures(runs({"1": 0.0, "2": 0.02}), attempts(), seed=0, n_resamples=N)
+    row = same.set_index(["period", "metric", "quantity"]).loc[("2", "roc_auc", "change")]
+    (told,) = not_drifted(same)
+    assert told.startswith("a: no drift is told by 2 (n = ")
+    assert f"[{row['ci95_low']:.2f}, {row['ci95_high']:.2f}]" in told and told.endswith("be missed")
+    (once,) = not_drifted(same[same["period"] == "1"])
+    assert once == "a: asked in one period (1) so far, so there is nothing to compare"
+    anew = anchor_figures(
+        runs({"1": 0.0, "2": 0.6}, hashes={"1": "old", "2": "new"}), attempts(), seed=0, n_resamples=N
+    )
+    (told,) = not_drifted(anew)
+    assert "the comparison begins anew" in told and drifted(anew) == []
+    worse = anchor_figures(runs({"1": 0.0, "2": 0.6}), attempts(), seed=0, n_resamples=2000)
+    assert not_drifted(worse) == [] and drifted(worse)
+
+
+def test_figure_and_table_show_every_period_with_its_interval() -> None:
+    found = anchor_figures(runs({"2026-01": 0.0, "2026-02": 0.2, "2026-03": 0.2}), attempts(), seed=0, n_resamples=N)
+    drawn = anchor_figure(found)
+    assert drawn.figure is not None and "In 2026-03: " in drawn.alt
+    values = found[found["quantity"] == "value"].set_index(["metric", "period"])
+    for trace, metric in zip(drawn.figure.data, ANCHOR_METRICS, strict=True):
+        mine = values.loc[metric]
+        assert list(trace.y) == mine["value"].tolist()
+        assert np.allclose(np.add(trace.y, trace.error_y.array), mine["ci95_high"].astype(float))
+        assert np.allclose(np.subtract(trace.y, trace.error_y.arrayminus), mine["ci95_low"].astype(float))
+    rows = anchor_periods(found, {}).rows
+    assert len(rows) == 3 * len(ANCHOR_METRICS)
+    assert rows[0][4].text == "–" and rows[1][4].estimate is not None
+    assert anchor_figure(found.iloc[:0]).reason is not None and anchor_periods(found.iloc[:0], {}).rows == []

@@ -136,8 +136,9 @@ def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback:
 @pytest.mark.slow
 def test_the_command_plans_asks_and_tells_drift(loopback: LoopbackWorkspace, provider: Any, faults: Any) -> None:
     settings = loopback.contest.folder / "contest.yaml"
-    settings.write_text("split: {val: 0.4, test: 0.4}\nresamples: 2000\n", encoding="utf-8")
-    assert loopback.run()[0] == 0
+    settings.write_text("split: {val: 0.4, test: 0.4}\nresamples: 500\n", encoding="utf-8")
+    code, out, err = loopback.run()
+    assert code == 0, out + err
     attempts, requests = loopback.table(ATTEMPTS), loopback.table(JUDGE_REQUESTS)
     provider.behave = knowing(faults, requests, attempts.set_index("attempt_id")["y"], 0.9)
     n_before = len(provider.requests)
@@ -157,18 +158,15 @@ def test_the_command_plans_asks_and_tells_drift(loopback: LoopbackWorkspace, pro
     runs = loopback.table(ANCHOR_RUNS, "loopback")
     assert sorted(runs["attempt_id"]) == sorted(ids)
     assert len(provider.requests) - n_before == runs["request_hash"].nunique()
-    code, out, err = loopback("anchor", "mini", "--period", "2026-02")
-    assert code == 0, out + err
-    assert "loopback: no drift is told by 2026-02" in out
 
     provider.behave = knowing(faults, requests, attempts.set_index("attempt_id")["y"], 0.1)
-    code, out, err = loopback("anchor", "mini", "--period", "2026-03")
+    code, out, err = loopback("anchor", "mini", "--period", "2026-02")
     assert code == 3, out + err
-    assert "! loopback has drifted by 2026-03: ROC-AUC changed by -" in out
+    assert "! loopback has drifted by 2026-02: ROC-AUC changed by -" in out
     tables = report_tables(loopback.workspace, "mini")
-    assert [statement.lead for statement in cautions(tables)][0] == "1 judge has drifted"
+    assert cautions(tables)[0].lead == "1 judge has drifted"
     report = (loopback.workspace.out_dir / "reports" / "mini" / "cocreation_report.html").read_text(encoding="utf-8")
-    assert 'id="drift"' in report and "loopback has drifted by 2026-03" in report
+    assert 'id="drift"' in report and "loopback has drifted by 2026-02" in report
 
 
 @pytest.mark.slow

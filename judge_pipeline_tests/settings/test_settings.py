@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from judge_pipeline.settings import (
     ContestSettings,
@@ -12,6 +14,7 @@ from judge_pipeline.settings import (
     check_slug,
     packaged_config_dir,
 )
+from judge_pipeline.settings.contest import AnchorSettings
 from judge_pipeline.settings.yaml_file import SettingsError, load
 
 
@@ -151,3 +154,39 @@ def test_the_workspace_is_found_upwards_and_by_the_environment(tmp_path: Path) -
     assert Workspace.find({"JUDGE_PIPELINE_HOME": str(home)}, tmp_path).config_dir == home / "assets_config"
     with pytest.raises(SettingsError, match="judge-pipeline init"):
         Workspace.find({"JUDGE_PIPELINE_HOME": str(tmp_path)}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"attempts": 4, "attempt_ids": ["a", "b"]}, "keep one of the two"),
+        ({"attempt_ids": ["a"]}, "names fewer than 2 attempts"),
+        ({"attempt_ids": ["a", "b", "a"]}, "names 'a' more than once"),
+        ({"attempt_ids": "../anchor.txt"}, "a file in the contest folder"),
+        ({"attempt_ids": "/anchor.txt"}, "a file in the contest folder"),
+        ({"attempt_ids": ""}, "a file in the contest folder"),
+    ],
+)
+def test_an_anchor_set_is_a_sample_or_named(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        AnchorSettings.model_validate(given)
+
+
+def test_a_file_names_the_anchor_set_an_id_a_line(tmp_path: Path) -> None:
+    settings = AnchorSettings(attempt_ids="anchor.txt")
+    file = tmp_path / "anchor.txt"
+    file.write_bytes(b"\xef\xbb\xbf# mine\r\n\r\n a1 \r\nb2\r\n")
+    assert settings.named(tmp_path) == ["a1", "b2"]
+    assert AnchorSettings().named(tmp_path) is None
+    assert AnchorSettings(attempt_ids=("x", "y")).named(tmp_path) == ["x", "y"]
+    for content, said in (
+        (b"a1\n", "anchor.txt: names fewer than 2 attempts"),
+        (b"a\nb\na\n", "anchor.txt: names 'a' more than once"),
+        (b"\xff\xfe", "anchor.txt: is not UTF-8"),
+    ):
+        file.write_bytes(content)
+        with pytest.raises(SettingsError, match=said):
+            settings.named(tmp_path)
+    file.unlink()
+    with pytest.raises(SettingsError, match="No such file"):
+        settings.named(tmp_path)
