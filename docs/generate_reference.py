@@ -20,6 +20,7 @@ from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
 from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, DynamicsSettings, RevisionSettings
 from judge_pipeline.settings.injections import Injection, InjectionsFile
+from judge_pipeline.settings.preference import SOURCES, PreferenceSettings, PreferenceSplit
 from judge_pipeline.settings.redaction import RedactionSettings
 
 HERE = Path(__file__).resolve().parent / "reference"
@@ -71,6 +72,15 @@ def configuration_page() -> str:
     parts.append(f"\n### canary\n\n{_doc(CanarySettings)}\n\n{_settings_table(CanarySettings)}")
     parts.append(f"\n### revision\n\n{_doc(RevisionSettings)}\n\n{_settings_table(RevisionSettings)}")
     parts.append(f"\n### dynamics\n\n{_doc(DynamicsSettings)}\n\n{_settings_table(DynamicsSettings)}")
+    parts.append(
+        "\n## preference.yaml\n\n`assets_config/preference.yaml` holds the defaults; a set's own `preference.yaml` may "
+        "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md).\n\n"
+        + _settings_table(PreferenceSettings)
+    )
+    parts.append(f"\n### split of preference.yaml\n\n{_doc(PreferenceSplit)}\n\n{_settings_table(PreferenceSplit)}")
+    for model in SOURCES:
+        name = model.model_fields["format"].annotation.__args__[0]
+        parts.append(f"\n### source, format: {name}\n\n{_doc(model)}\n\n{_settings_table(model)}")
     parts.append(
         "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
         "comes with the package.\n\n" + _settings_table(InjectionsFile)

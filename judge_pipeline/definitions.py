@@ -11,7 +11,18 @@ from typing import Any
 
 import dagster as dg
 
-from judge_pipeline.assets import anchors, canaries, comparison, contest, dynamics, judges, reports, requests, reratings
+from judge_pipeline.assets import (
+    anchors,
+    canaries,
+    comparison,
+    contest,
+    dynamics,
+    judges,
+    preference,
+    reports,
+    requests,
+    reratings,
+)
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
@@ -20,6 +31,7 @@ from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
 
+READ_PREFERENCE_SET = "read_preference_set"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
@@ -62,7 +74,7 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *anchors.assets(judge_names, configuration_sha256(workspace)),
     ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *preference.ASSETS]
 
 
 def _jobs() -> list[Any]:
@@ -80,6 +92,11 @@ def _jobs() -> list[Any]:
             READ_CONTEST,
             first,
             description="Raw files of one contest -> attempts, contexts, splits, judge requests.",
+        ),
+        dg.define_asset_job(
+            READ_PREFERENCE_SET,
+            dg.AssetSelection.assets("preference_pairs", "preference_quarantine", "preference_selection").downstream(),
+            description="Raw files of one preference set -> pairs, splits, profile.",
         ),
         dg.define_asset_job(
             JUDGE_CONTEST,

@@ -46,6 +46,7 @@ from judge_pipeline.tables import (
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
     TRAJECTORIES,
+    preference,
 )
 from judge_pipeline_tests.mini_contest import MiniContest
 
@@ -111,7 +112,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
 def test_every_table_and_the_report_are_made(finished: House) -> None:
     over_all, of_jobs_apart = (LEADERBOARD, JUDGE_VERSIONS), (JUDGE_CANARIES, ANCHOR_RUNS, ANCHOR_FIGURES)
     may_be_empty = (INGEST_QUARANTINE, JUDGE_REPEATS, JUDGE_CANARY_EFFECTS, RERATING_AGREEMENT)
-    left_out = (*BROUGHT, *over_all, *of_jobs_apart)
+    left_out = (*BROUGHT, *over_all, *of_jobs_apart, *preference.TABLES)
     for table in (t for t in ALL_TABLES if t not in left_out):
         parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table in (JUDGE_OUTPUTS, JUDGE_REPEATS) else [None]
         for part in parts:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from pydantic import BaseModel
 
-from judge_pipeline.settings import ContestSettings, JudgesFile, packaged_config_dir
+from judge_pipeline.settings import ContestSettings, JudgesFile, PreferenceSettings, packaged_config_dir
 
 _SAMPLE_ONLY = "\n  # Simulated, for the sample contest"
 """Begins the part of judges.yaml, up to its end, that only the sample contest has files for."""
@@ -70,7 +70,11 @@ def init(directory: Path) -> int:
 
 def schemas() -> dict[str, str]:
     """File name -> JSON schema of each configuration file, for editors."""
-    models: dict[str, type[BaseModel]] = {"judges.schema.json": JudgesFile, "contests.schema.json": ContestSettings}
+    models: dict[str, type[BaseModel]] = {
+        "judges.schema.json": JudgesFile,
+        "contests.schema.json": ContestSettings,
+        "preference.schema.json": PreferenceSettings,
+    }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
         for name, model in models.items()

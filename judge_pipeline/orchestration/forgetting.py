@@ -25,13 +25,15 @@ from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table, TableError
-from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS
+from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS, preference
 from judge_pipeline.tables.prompt_space import PROMPT_SPACE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES = {table.name: table for table in ALL_TABLES}
+_OF_PREFERENCE_SETS = {table.name for table in preference.TABLES}
+"""Tables of preference sets, one of which may be called as a contest is; contests' participants are not in them."""
 FIGURES = "tables of figures over everybody"
 _OF_EVERYBODY = (PROMPT_SPACE.name,)
 """Tables with a row a participant in which each row rests on the words of all: they go as a whole."""
@@ -298,6 +300,8 @@ def _all_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 def _files_of(workspace: Workspace, contest: str) -> Iterator[tuple[str, Path]]:
     """The contest's tables, and those over all contests, which rest on it, too."""
     for name, file in _all_files(workspace):
+        if name in _OF_PREFERENCE_SETS:
+            continue
         if _contest_of(workspace, file) == contest or file.stem == EVERY_CONTEST:
             yield name, file
 

@@ -171,7 +171,8 @@ def _partition(context: dg.OutputContext | dg.InputContext) -> list[str]:
         return [EVERY_CONTEST]
     key = context.asset_partition_key if isinstance(context, dg.InputContext) else context.partition_key
     if isinstance(key, dg.MultiPartitionKey):
-        return [key.keys_by_dimension["contest"], key.keys_by_dimension["judge"]]
+        of = key.keys_by_dimension
+        return [of["contest"] if "contest" in of else of["preference_set"], of["judge"]]
     return str(key).split("|")
 
 

@@ -1,4 +1,4 @@
-"""The partitions: contest (dynamic, one per folder of contest data) x judge (from judges.yaml)."""
+"""The partitions: contest and preference_set (dynamic, one per folder of data) x judge (from judges.yaml)."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import dagster as dg
 
 CONTESTS = dg.DynamicPartitionsDefinition(name="contest")
 """One partition for each contest folder."""
+
+PREFERENCE_SETS = dg.DynamicPartitionsDefinition(name="preference_set")
+"""One partition for each folder of a preference set."""
 
 
 def contest_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
@@ -23,6 +26,11 @@ def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
 def contest_of(context: dg.AssetExecutionContext) -> str:
     """The contest of the running partition, whether it has a judge dimension or not."""
     return _dimension(context, "contest")
+
+
+def preference_set_of(context: dg.AssetExecutionContext) -> str:
+    """The preference set of the running partition, whether it has a judge dimension or not."""
+    return _dimension(context, "preference_set")
 
 
 def judge_of(context: dg.AssetExecutionContext) -> str:

@@ -11,7 +11,8 @@ import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
 from judge_pipeline.orchestration.left_out import why_left_out
-from judge_pipeline.settings import ContestSettings, Workspace
+from judge_pipeline.orchestration.preference_sets import preference_folder
+from judge_pipeline.settings import ContestSettings, PreferenceSettings, Workspace
 
 if TYPE_CHECKING:
     from judge_pipeline.cocreation.coverage import JudgeFacts
@@ -46,6 +47,14 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
     def contest(self, contest: str) -> ContestSettings:
         """The contest's settings, read anew each time: an edit takes effect with the next run."""
         return self.workspace().contest(self.folder(contest))
+
+    def preference_folder(self, preference_set: str) -> Path:
+        """The preference set's folder."""
+        return preference_folder(self.workspace(), preference_set)
+
+    def preference(self, preference_set: str) -> PreferenceSettings:
+        """The set's settings, read anew each time: an edit takes effect with the next run."""
+        return self.workspace().preference(self.preference_folder(preference_set))
 
     def judge_facts(self, contest: str) -> list[JudgeFacts]:
         """What the contest's coverage table says of each judge that serves the co-creation system."""

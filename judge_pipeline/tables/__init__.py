@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from judge_pipeline.tables import anchors, canaries, contest, dynamics, evaluation, judging, leaderboard, reratings
+from judge_pipeline.tables import (
+    anchors,
+    canaries,
+    contest,
+    dynamics,
+    evaluation,
+    judging,
+    leaderboard,
+    preference,
+    reratings,
+)
 from judge_pipeline.tables.anchors import ANCHOR_FIGURES, ANCHOR_RUNS
 from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
 from judge_pipeline.tables.columns import SPLITS, VERDICTS, VERDICTS_WITHOUT_LABEL, estimate_columns
@@ -47,6 +57,14 @@ from judge_pipeline.tables.judging import (
     VERDICT_WORD_COUNTS,
 )
 from judge_pipeline.tables.leaderboard import JUDGE_VERSIONS, LEADERBOARD
+from judge_pipeline.tables.preference import (
+    DATASET_PROFILE,
+    PREFERENCE_PAIRS,
+    PREFERENCE_QUARANTINE,
+    PREFERENCE_SELECTION,
+    PREFERENCE_SPLITS,
+    PREFERENCE_SPLITS_LEDGER,
+)
 from judge_pipeline.tables.reratings import RERATING_AGREEMENT, RERATING_KEYS, RERATINGS
 
 ALL_TABLES = (
@@ -58,10 +76,11 @@ ALL_TABLES = (
     *dynamics.TABLES,
     *leaderboard.TABLES,
     *reratings.TABLES,
+    *preference.TABLES,
 )
 """Every table of the house."""
 
-BROUGHT = (SPLITS_LEDGER, RERATING_KEYS, RERATINGS)
+BROUGHT = (SPLITS_LEDGER, RERATING_KEYS, RERATINGS, PREFERENCE_SPLITS_LEDGER)
 """Tables that no asset makes: kept beside the graph, or brought by people."""
 
 __all__ = [
@@ -72,6 +91,7 @@ __all__ = [
     "ATTEMPTS",
     "BROUGHT",
     "CONTEST_OVERVIEW",
+    "DATASET_PROFILE",
     "INGEST_QUARANTINE",
     "JUDGE_AGREEMENT",
     "JUDGE_CALIBRATION",
@@ -93,6 +113,11 @@ __all__ = [
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",
+    "PREFERENCE_PAIRS",
+    "PREFERENCE_QUARANTINE",
+    "PREFERENCE_SELECTION",
+    "PREFERENCE_SPLITS",
+    "PREFERENCE_SPLITS_LEDGER",
     "PROMPT_CODE_NED",
     "PROMPT_CODE_SUMMARY",
     "PROMPT_LOGS",

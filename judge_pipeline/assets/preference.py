@@ -1,0 +1,183 @@
+"""Group preference: from the files of a preference set to its pairs, splits and profile (TRACE, sections 3 and 4.1)."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, preference_set_of
+from judge_pipeline.orchestration.table_asset import (
+    OWNERS,
+    Check,
+    Made,
+    check_specs,
+    code_version,
+    column_schema,
+    events,
+    table_asset,
+)
+from judge_pipeline.table_schema import Table
+from judge_pipeline.tables import (
+    DATASET_PROFILE,
+    PREFERENCE_PAIRS,
+    PREFERENCE_QUARANTINE,
+    PREFERENCE_SELECTION,
+    PREFERENCE_SPLITS,
+)
+
+GROUP = "preference"
+
+PREFERENCE_FOLDER = dg.AssetSpec(
+    "preference_folder",
+    description="The preference set's raw files and its preference.yaml. Brought by people.",
+    group_name=GROUP,
+    partitions_def=PREFERENCE_SETS,
+    kinds={"file"},
+    owners=OWNERS,
+)
+
+_READ: dict[Table, tuple[Check, ...]] = {
+    PREFERENCE_PAIRS: (Check("some_pairs", "The set holds at least one pair", blocking=True),),
+    PREFERENCE_QUARANTINE: (Check("nothing_set_aside", "Every row of every file could be read", warns=True),),
+    PREFERENCE_SELECTION: (
+        Check("all_accounted_for", "Rows kept or swapped are the pairs, rows set aside those of the quarantine"),
+    ),
+}
+
+
+@dg.multi_asset(
+    name="read_preference_folder",
+    outs={
+        table.name: dg.AssetOut(
+            key=table.name,
+            description=table.description,
+            metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
+            kinds={"pandas", "parquet"},
+            owners=OWNERS,
+            group_name=GROUP,
+            code_version=code_version(("ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py",
+                                       "preference/row_values.py", "preference/fenced_code.py")),
+        )
+        for table in _READ
+    },
+    deps=[PREFERENCE_FOLDER],
+    partitions_def=PREFERENCE_SETS,
+    check_specs=[spec for table, checks in _READ.items() for spec in check_specs(table, checks)],
+    required_resource_keys={"workspace", "progress", "store"},
+    description="Reads the set's files by the importer that preference.yaml names; what it chooses is counted.",
+)  # fmt: skip
+def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
+    """Raw files -> preference_pairs, preference_quarantine, preference_selection."""
+    from judge_pipeline.orchestration.preference_sets import set_files
+    from judge_pipeline.preference.pairs import read_pairs
+
+    name = preference_set_of(context)
+    resource = context.resources.workspace
+    folder, settings = resource.preference_folder(name), resource.preference(name)
+    files = list(set_files(folder, settings))
+    digest = hashlib.sha256()
+    for path, data in files:
+        digest.update(f"{path}\0{hashlib.sha256(data).hexdigest()}\0".encode())
+    read = read_pairs(files, settings)
+    problems = _problems(read)
+    if read.pairs.empty:
+        lines = problems.get("nothing_set_aside", [])[:20]
+        raise dg.Failure("\n".join([f"no pair could be read from {folder}", *lines]), allow_retries=False)
+    counts = read.selection.groupby("effect")["n"].sum()
+    metadata = {
+        "folder": dg.MetadataValue.path(str(folder)),
+        "files_sha256": digest.hexdigest(),
+        "files": len(files),
+        "format": settings.source.format,
+        "chosen_by": settings.chosen_by,
+        **{f"rows_{effect}": int(n) for effect, n in counts.items()},
+    }
+    made = {PREFERENCE_PAIRS: read.pairs, PREFERENCE_QUARANTINE: read.quarantine, PREFERENCE_SELECTION: read.selection}
+    for table, rows in made.items():
+        yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
+        context.resources.progress.table(table.name, len(rows))
+
+
+def _problems(read: Any) -> dict[str, list[str]]:
+    aside = [
+        f"{q.source_file}, {q.place}: {f'{q.field} ' if q.field else ''}{q.reason} ({q.remedy})"
+        for q in read.quarantine.itertuples()
+    ]
+    counts = read.selection.groupby("effect")["n"].sum()
+    kept = int(counts.get("kept", 0) + counts.get("swapped", 0))
+    counted = [] if kept == len(read.pairs) else [f"{kept} rows are counted as pairs, {len(read.pairs)} are there"]
+    if int(counts.get("set_aside", 0)) > len(read.quarantine):
+        counted.append(f"{int(counts['set_aside'])} rows are set aside, the quarantine holds {len(read.quarantine)}")
+    return {"nothing_set_aside": aside, "all_accounted_for": counted}
+
+
+@table_asset(
+    PREFERENCE_SPLITS,
+    group=GROUP,
+    inputs=(PREFERENCE_PAIRS,),
+    rooms=("preference/preference_splits.py", "preference/pairs.py"),
+    partitions_def=PREFERENCE_SETS,
+    checks=(
+        Check("disjoint_by_instruction", "Pairs of the same instruction lie in one split", blocking=True),
+        Check("both_splits_there", "train and val each hold a pair", warns=True),
+    ),
+)
+def preference_splits(context: dg.AssetExecutionContext, preference_pairs: Any) -> Made:
+    """Seeded, train 20% unless preference.yaml says otherwise. What an earlier run assigned is kept (a ledger)."""
+    from judge_pipeline.orchestration.preference_ledger import PreferenceLedger
+    from judge_pipeline.preference.preference_splits import assign_preference_splits, updated_preference_ledger
+
+    name = preference_set_of(context)
+    settings = context.resources.workspace.preference(name)
+    ledger_file = PreferenceLedger(context.resources.workspace.workspace().out_dir, name)
+    ledger = ledger_file.read()
+    rows = assign_preference_splits(
+        preference_pairs,
+        seed=settings.seed,
+        train_share=settings.split.train,
+        by_source=settings.split.by_source,
+        ledger=ledger,
+    )
+    ledger_file.write(updated_preference_ledger(ledger, rows))
+    splits_of = rows.groupby("instruction_group")["split"].nunique()
+    sizes = rows["split"].value_counts()
+    return Made(
+        rows,
+        {
+            "pairs": ", ".join(f"{split} {n}" for split, n in sorted(sizes.items())),
+            "instructions": len(splits_of),
+            "seed": settings.seed,
+            "ledger": dg.MetadataValue.path(str(ledger_file.path)),
+            "ledger_sha256": ledger_file.sha256(),
+        },
+        {
+            "disjoint_by_instruction": [f"{group} is in {n} splits" for group, n in splits_of.items() if n > 1],
+            "both_splits_there": [f"{split} is empty" for split in ("train", "val") if split not in sizes],
+        },
+    )
+
+
+@table_asset(
+    DATASET_PROFILE,
+    group=GROUP,
+    inputs=(PREFERENCE_PAIRS,),
+    rooms=(
+        "preference/dataset_profile.py", "preference/natural_languages.py", "preference/fenced_code.py",
+        "ingest/comments.py",
+    ),
+    partitions_def=PREFERENCE_SETS,
+    kinds=("pandas", "parquet", "lingua"),
+)  # fmt: skip
+def dataset_profile(context: dg.AssetExecutionContext, preference_pairs: Any) -> Made:
+    """Table 1: languages, lengths and lines (p50, p95), line-level edit distance, and how people's choices lie."""
+    from judge_pipeline.preference.dataset_profile import dataset_profile as profile
+    from judge_pipeline.preference.natural_languages import natural_languages_of
+
+    settings = context.resources.workspace.preference(preference_set_of(context))
+    rows = profile(preference_pairs, partial(natural_languages_of, accuracy=settings.natural_languages))
+    return Made(rows, {"natural_languages": f"by Lingua, {settings.natural_languages} accuracy"})
+
+
+ASSETS = [PREFERENCE_FOLDER, read_preference_folder, preference_splits, dataset_profile]

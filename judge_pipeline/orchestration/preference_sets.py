@@ -1,0 +1,113 @@
+"""Which preference sets there are, where their folders lie, and which of a folder's files hold pairs.
+
+A set is a folder in ``data/preference/``, or one that was noted (``note_preference_set``): the latter stands in
+``preference_folders.json`` in the output folder, so that the UI finds it too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.settings import PreferenceSettings, Workspace, check_slug
+from judge_pipeline.settings.yaml_file import SettingsError
+
+_WHAT = "preference set folder name"
+_SETTINGS = "preference.yaml"
+
+
+def preference_folders(workspace: Workspace) -> dict[str, Path]:
+    """Set name -> folder, sorted by name; folders whose names cannot be partition keys are left out."""
+    found = _noted(workspace)
+    root = workspace.data_dir / "preference"
+    if root.is_dir():
+        found |= {folder.name: folder for folder in root.iterdir() if folder.is_dir() and _is_set_name(folder.name)}
+    return dict(sorted(found.items()))
+
+
+def preference_folder(workspace: Workspace, name: str) -> Path:
+    """The folder of one set.
+
+    Raises:
+        SettingsError: there is no such set, or its folder has gone.
+    """
+    folder = preference_folders(workspace).get(name)
+    if folder is None:
+        raise SettingsError(
+            f"preference set {name!r} has no folder: put it at {workspace.data_dir / 'preference' / name}, with its "
+            f"files and a {_SETTINGS} in it"
+        )
+    if not folder.is_dir():
+        raise SettingsError(f"preference set {name!r}: its folder {folder} is gone; bring it back")
+    return folder
+
+
+def note_preference_set(workspace: Workspace, folder: Path) -> str:
+    """Make a folder known as a preference set, under its name, and return the name.
+
+    Raises:
+        SettingsError: it is no folder, its name cannot be a partition key, or another folder is known under the name.
+    """
+    folder = folder.resolve()
+    if not folder.is_dir():
+        raise SettingsError(f"{folder} is not a folder; a preference set is a folder with files of pairs in it")
+    name = check_slug(folder.name, _WHAT)
+    known = preference_folders(workspace).get(name)
+    if known is not None and known.resolve() != folder and known.is_dir():
+        raise SettingsError(
+            f"preference set {name!r} is already known at {known}; rename {folder}, or write elsewhere with --out DIR"
+        )
+    noted = {**_noted(workspace), name: folder}
+    text = json.dumps({name: str(path) for name, path in sorted(noted.items())}, indent=1) + "\n"
+    write_whole(_note_file(workspace), text.encode())
+    return name
+
+
+def set_files(folder: Path, settings: PreferenceSettings) -> Iterator[tuple[str, bytes]]:
+    """The files of a set that hold pairs: path relative to the folder, with ``/``, and bytes; sorted by path.
+
+    Raises:
+        SettingsError: no file of the folder is one of ``settings.files``, or one cannot be read.
+    """
+    found = False
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if hidden or file.is_symlink() or not file.is_file() or path == _SETTINGS:
+            continue
+        if any(fnmatchcase(path, pattern) for pattern in settings.files):
+            found = True
+            try:
+                yield path, file.read_bytes()
+            except OSError as error:
+                raise SettingsError(f"{file}: cannot be read ({error}); make it readable, or take it away") from None
+    if not found:
+        raise SettingsError(
+            f"{folder} holds no file of pairs ({', '.join(settings.files)}); put them there, or name them in "
+            f"'files' of {folder / _SETTINGS}"
+        )
+
+
+def _is_set_name(name: str) -> bool:
+    try:
+        check_slug(name, _WHAT)
+    except SettingsError:
+        return False
+    return True
+
+
+def _note_file(workspace: Workspace) -> Path:
+    return workspace.out_dir / "preference_folders.json"
+
+
+def _noted(workspace: Workspace) -> dict[str, Path]:
+    file = _note_file(workspace)
+    if not file.is_file():
+        return {}
+    try:
+        return {str(name): Path(str(path)) for name, path in json.loads(file.read_text(encoding="utf-8")).items()}
+    except (ValueError, AttributeError) as error:
+        raise SettingsError(f"{file} is damaged ({error}); delete it and name your sets' folders again") from None
