@@ -169,9 +169,9 @@ _JUDGES_OF = {
     "judge_canary_effects": ("judge",),
     "anchor_figures": ("judge",),
     "rerating_agreement": ("other",),
+    "struggle_groups": ("judge",),
 }
 """Where the optional tables name a judge."""
-    "struggle_groups": ("judge",),
 
 
 def with_labels(given: CocreationReportInput) -> CocreationReportInput:
