@@ -46,14 +46,38 @@ def forest_figure(
         column = {judge: estimates[judge].get(name) for judge in judges}
         words = METRICS[name]
         reference = words.reference if words.reference is not None else references.get(name)
-        figure.add_traces(_forest_traces(index, column, reference))
-        _forest_axis(figure, index, column, words.span, reference)
         detail = {"higher": "higher is better", "lower": "lower is better", "neither": ""}[words.better]
         annotations += style.facet_heading(index, f"{words.label} {words.arrow}".strip(), detail)
-        annotations += _forest_rows(index, column, short)
+        annotations += forest_panel(figure, index, column, short, words.span, reference)
     figure.update_layout(annotations=annotations)
     alt = f"{title}, {subtitle}. " + " ".join(said(judges, estimates, name, METRICS[name].label) for name in shown)
     return style.DrawnFigure("metrics", title, subtitle, alt, figure)
+
+
+def forest_panel(
+    figure: go.Figure,
+    index: int,
+    column: Mapping[str, Estimate | None],
+    short: Mapping[str, str],
+    span: tuple[float, float] | None,
+    reference: float | None,
+) -> list[dict[str, Any]]:
+    """Draw one panel of a forest plot into a figure of facets.
+
+    Args:
+        figure: of ``style.facet_figure``, its y range [-rows, 0.06].
+        index: the panel.
+        column: row (a judge) -> its estimate, or None: not computed; the row's place fixes its colour.
+        short: row -> its name as shown.
+        span: values that the x axis holds in any case; None: 0.
+        reference: where the dashed line stands; None: nowhere.
+
+    Returns:
+        The annotations over the rows: names on the left, figures on the right.
+    """
+    figure.add_traces(_forest_traces(index, column, reference))
+    _forest_axis(figure, index, column, span, reference)
+    return _forest_rows(index, column, short)
 
 
 def _forest_traces(index: int, column: Mapping[str, Estimate | None], reference: float | None) -> list[go.Scatter]:
