@@ -37,7 +37,7 @@ from judge_pipeline.tables import (
 from judge_pipeline.tables.hazards import HAZARDS
 from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_SUMMARY, CONVERGENCE, REVISION_GAINS, REVISIONS
 from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
-from judge_pipeline.tables.time_to_success import SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
+from judge_pipeline.tables.time_to_success import SUCCESS_CURVES, SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
 
 GROUP = "reports"
 
@@ -101,15 +101,16 @@ _REPORTED_TOO = (
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
     RERATING_AGREEMENT,
+    SUCCESS_CURVES,
     SURVIVAL_CURVES,
     SURVIVAL_GROUPS,
     SURVIVAL_TESTS,
     HAZARDS,
     STRUGGLE_GROUPS,
     TRAJECTORY_PATTERNS,
+    PATTERN_GROUPS,
     REVISIONS,
     CONVERGENCE,
-    PATTERN_GROUPS,
     CHURN_SUMMARY,
     REVISION_GAINS,
     CHURN_EFFECTS,

@@ -16,8 +16,9 @@ from judge_pipeline.figures.dynamics import struggle_figure, success_figure, sur
 from judge_pipeline.figures.estimates import accepted_share, metrics_by_judge
 from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
-from judge_pipeline.figures.prompt_code import prompt_code_figure
 from judge_pipeline.figures.patterns import patterns_figure
+from judge_pipeline.figures.prompt_code import prompt_code_figure
+from judge_pipeline.figures.prompt_space import prompt_space_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
 from judge_pipeline.figures.struggle_groups import (
     struggle_groups_figure,
@@ -40,6 +41,7 @@ from judge_pipeline.report.measurement_views import measurement_views
 from judge_pipeline.report.methods_paragraph import methods_paragraph
 from judge_pipeline.report.page import render
 from judge_pipeline.report.rerating_views import reratings
+from judge_pipeline.report.research_questions import questions_view, research_questions
 from judge_pipeline.report.view import View
 
 TEMPLATE = "cocreation.html.j2"
@@ -73,6 +75,7 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
         "provenance": provenance,
         "cautions": cautions(tables, provenance.note),
         "findings": findings(tables),
+        "questions": research_questions(tables),
         "figures": {figure.name: figure for figure in figures},
         "numbers": {figure.name: place for place, figure in enumerate(figures, 1)},
         "methods": methods_paragraph(tables, provenance),
@@ -100,14 +103,15 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         struggle_figure(tables.struggle_curves),
         *_drawn(
             (tables.struggle_groups, struggle_groups_figure),
-            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "code_ned")),
-            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
-            (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
-        ),
             (tables.struggle_groups, struggle_judges_figure),
             (tables.struggle_groups, lambda table: struggle_levels_figure(table, "problem_id")),
             (tables.struggle_groups, lambda table: struggle_levels_figure(table, "participant")),
             (tables.pattern_groups, patterns_figure),
+            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "code_ned")),
+            (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
+            (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
+            (tables.prompt_space, lambda table: prompt_space_figure(table, tables.prompt_space_test)),
+        ),
     ]
     if tables.anchor_figures is not None and len(tables.anchor_figures):
         drawn.append(anchor_figure(tables.anchor_figures))
@@ -161,6 +165,7 @@ def cocreation_views(tables: CocreationReportInput, provenance: ReportProvenance
         views.success(tables.success_at_turn),
         views.survival(tables.survival),
         *dynamics_views(tables),
+        questions_view(research_questions(tables)),
         *([anchor_periods(anchors, kinds)] if anchors is not None and len(anchors) else []),
         *([canaries(effects, kinds)] if effects is not None and len(effects) else []),
         views.set_aside(tables.ingest_quarantine),

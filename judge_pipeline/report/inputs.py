@@ -42,14 +42,15 @@ class CocreationReportInput:
     judge_canary_effects: pd.DataFrame | None = None
     anchor_figures: pd.DataFrame | None = None
     rerating_agreement: pd.DataFrame | None = None
+    success_curves: pd.DataFrame | None = None
     survival_curves: pd.DataFrame | None = None
     survival_groups: pd.DataFrame | None = None
     survival_tests: pd.DataFrame | None = None
     hazards: pd.DataFrame | None = None
     struggle_groups: pd.DataFrame | None = None
     trajectory_patterns: pd.DataFrame | None = None
-    revisions: pd.DataFrame | None = None
     pattern_groups: pd.DataFrame | None = None
+    revisions: pd.DataFrame | None = None
     convergence: pd.DataFrame | None = None
     churn_summary: pd.DataFrame | None = None
     revision_gains: pd.DataFrame | None = None

@@ -14,7 +14,7 @@ from judge_pipeline.cocreation.prompt_windows import prompt_texts
 from judge_pipeline.cocreation.revision import KindLimits, convergence, revisions
 from judge_pipeline.cocreation.revision_gains import revision_gains
 from judge_pipeline.cocreation.struggle import struggle_groups, struggle_turns
-from judge_pipeline.cocreation.success_by_group import survival_groups
+from judge_pipeline.cocreation.success_by_group import success_curves, survival_groups
 from judge_pipeline.cocreation.time_to_success import survival_curves, survival_tests
 from judge_pipeline.cocreation.trajectory_patterns import PatternRules, trajectory_patterns
 from judge_pipeline.cocreation.trajectory_times import trajectory_times
@@ -48,6 +48,7 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
         "churn_summary": churn_summary(revised, near, attempts, whole, **drawn),
         "revision_gains": revision_gains(revised, **drawn),
         "churn_effects": churn_effects(revised, **drawn, model_levels=revising.model_levels),
+        "success_curves": success_curves(times, **drawn, max_levels=levels),
         "survival_curves": survival_curves(times, max_levels=levels),
         "survival_tests": survival_tests(times, max_levels=levels),
         "survival_groups": survival_groups(
