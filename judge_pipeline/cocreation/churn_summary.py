@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csc_matrix
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.ingest.turns import natural_key
@@ -151,11 +152,14 @@ def _levels(
 def _figures(levels: list[_Level], seed: int, n_resamples: int) -> Iterator[dict[str, Any]]:
     """The median and the mean of each level, with intervals from the same resamples."""
     known = [level for level in levels if len(level.values)]
-    n_clusters = 1 + max((int(level.cluster.max()) for level in known), default=-1)
-    statistics = _Statistics(known, n_clusters)
-    points = statistics((np.ones((1, n_clusters)),)) if known else {}
-    plan = ClusterResamples((n_clusters,), n_resamples, seed)
-    replicates = replicate(plan, statistics, n_observations=n_clusters) if known else {}
+    points: Mapping[Key, FloatArray] = {}
+    replicates: Mapping[Key, FloatArray] = {}
+    if known:
+        n_clusters = 1 + max(int(level.cluster.max()) for level in known)
+        statistics = _Statistics(known, n_clusters)
+        points = statistics((np.ones((1, n_clusters)),))
+        plan = ClusterResamples((n_clusters,), n_resamples, seed)
+        replicates = replicate(plan, statistics, n_observations=n_clusters)
     for level in levels:
         for statistic in ("median", "mean"):
             key = (level.measure, level.grouped_by, level.level, statistic)
@@ -176,11 +180,14 @@ class _Statistics:
     def __init__(self, levels: list[_Level], n_clusters: int) -> None:
         self._names = [(level.measure, level.grouped_by, level.level) for level in levels]
         self._medians = Medians([(level.values, level.cluster) for level in levels], n_clusters)
+        # Most clusters are in few levels.
         shape = (n_clusters, len(levels))
-        self._sums, self._counts = np.zeros(shape), np.zeros(shape)
-        for i, level in enumerate(levels):
-            self._sums[:, i] = np.bincount(level.cluster, weights=level.values, minlength=n_clusters)
-            self._counts[:, i] = np.bincount(level.cluster, minlength=n_clusters)
+        at = (
+            np.concatenate([level.cluster for level in levels]),
+            np.repeat(np.arange(len(levels)), [len(level.values) for level in levels]),
+        )
+        self._sums = csc_matrix((np.concatenate([level.values for level in levels]), at), shape=shape)
+        self._counts = csc_matrix((np.ones(len(at[0])), at), shape=shape)
 
     def __call__(self, weights: Weights) -> Mapping[Key, FloatArray]:
         means = ratio(weights[0] @ self._sums, weights[0] @ self._counts)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csc_matrix
 
 from judge_pipeline.statistics.ratios import ratio
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
@@ -55,7 +56,7 @@ class Medians:
     """Medians of several samples under the same weights of clusters.
 
     Resampled medians lie near the sample's own, so only the values around it are counted one by one; how much weight
-    lies below them is a product of matrices. A resample whose median lies elsewhere is counted in full.
+    lies below them is a product with a sparse matrix. A resample whose median lies elsewhere is counted in full.
 
     Args:
         samples: for each sample its values and the cluster of each, as for ``OrderedValues``.
@@ -64,14 +65,13 @@ class Medians:
 
     def __init__(self, samples: Sequence[tuple[FloatArray, IntArray]], n_clusters: int) -> None:
         self._samples = [_Sorted.of(values, cluster) for values, cluster in samples]
-        shape = (n_clusters, len(self._samples))
-        self._counts, self._below = np.zeros(shape), np.zeros(shape)
-        self._windows: list[tuple[int, int]] = []
-        for i, sample in enumerate(self._samples):
-            self._counts[:, i] = np.bincount(sample.cluster, minlength=n_clusters)
-            start, end = sample.window(self._counts[:, i])
-            self._below[:, i] = np.bincount(sample.cluster[:start], minlength=n_clusters)
-            self._windows.append((start, end))
+        self._windows = [
+            sample.window(np.bincount(sample.cluster, minlength=n_clusters).astype(np.float64))
+            for sample in self._samples
+        ]
+        self._counts = _counted([sample.cluster for sample in self._samples], n_clusters)
+        below = [sample.cluster[:start] for sample, (start, _) in zip(self._samples, self._windows, strict=True)]
+        self._below = _counted(below, n_clusters)
 
     def under(self, weights: FloatArray) -> FloatArray:
         """The median of each sample under each row of weights, shape (R, samples); NaN where there is no weight."""
@@ -87,6 +87,13 @@ class Medians:
                 whole = np.cumsum(np.take(weights[outside], sample.cluster, axis=1), axis=1)
                 found[outside, i] = sample.middle(whole, half[outside], 0)
         return found
+
+
+def _counted(clusters: Sequence[IntArray], n_clusters: int) -> csc_matrix:
+    """How many values of each sample lie in each cluster, shape (clusters, samples)."""
+    sample = np.repeat(np.arange(len(clusters)), [len(cluster) for cluster in clusters])
+    cluster = np.concatenate([*clusters, np.zeros(0, np.int64)])
+    return csc_matrix((np.ones(len(cluster)), (cluster, sample)), shape=(n_clusters, len(clusters)))
 
 
 _WINDOW_SD = 5
