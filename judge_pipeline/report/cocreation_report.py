@@ -18,7 +18,6 @@ from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
-from judge_pipeline.figures.prompt_space import prompt_space_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
 from judge_pipeline.figures.struggle_groups import (
     struggle_groups_figure,
@@ -110,7 +109,6 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
             (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "code_ned")),
             (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
             (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
-            (tables.prompt_space, lambda table: prompt_space_figure(table, tables.prompt_space_test)),
         ),
     ]
     if tables.anchor_figures is not None and len(tables.anchor_figures):
