@@ -40,6 +40,8 @@ GRAPH = {
         "pattern_groups",
         "prompt_code_ned",
         "prompt_code_summary",
+        "prompt_space",
+        "prompt_space_test",
         "rerating_agreement",
         "revision_gains",
         "revisions",

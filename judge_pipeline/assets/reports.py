@@ -35,6 +35,7 @@ from judge_pipeline.tables import (
     VERDICT_WORD_COUNTS,
 )
 from judge_pipeline.tables.hazards import HAZARDS
+from judge_pipeline.tables.prompt_space import PROMPT_SPACE, PROMPT_SPACE_TEST
 from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_SUMMARY, CONVERGENCE, REVISION_GAINS, REVISIONS
 from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
 from judge_pipeline.tables.time_to_success import SUCCESS_CURVES, SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
@@ -114,6 +115,8 @@ _REPORTED_TOO = (
     CHURN_SUMMARY,
     REVISION_GAINS,
     CHURN_EFFECTS,
+    PROMPT_SPACE,
+    PROMPT_SPACE_TEST,
 )
 """Tables that the report shows where they are there: it is made from what an earlier version has stored, too."""
 

@@ -18,6 +18,7 @@ from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
+from judge_pipeline.figures.prompt_space import prompt_space_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
 from judge_pipeline.figures.struggle_groups import (
     struggle_groups_figure,
@@ -49,7 +50,7 @@ PAPER_FIGURES = {
     "roc": "paper 1, Figure 2a", "pr": "paper 1, Figure 2b", "reliability": "paper 1, Figure 3",
     "cross-metric": "paper 1, Figure 4", "cohen": "paper 1, Figure 5", "prompt-code": "paper 1, Figure 6",
     "decision-agreement": "paper 1, Figure 7", "struggle": "paper 1, Figure 8", "survival": "paper 1, Figure 9",
-    "success": "paper 1, Figure 10", "churn-code-ned": "paper 1, Figure 12",
+    "success": "paper 1, Figure 10", "prompt-space": "paper 1, Figure 11", "churn-code-ned": "paper 1, Figure 12",
     "churn-codebleu-churn": "paper 1, Figure 13", "convergence": "paper 1, Figure 14",
 }  # fmt: skip
 """Which figure of the paper each follows."""
@@ -109,6 +110,7 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
             (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "code_ned")),
             (tables.revisions, lambda table: churn_figure(table, tables.churn_effects, "codebleu_churn")),
             (tables.convergence, lambda table: convergence_figure(table, tables.churn_summary)),
+            (tables.prompt_space, lambda table: prompt_space_figure(table, tables.prompt_space_test)),
         ),
     ]
     if tables.anchor_figures is not None and len(tables.anchor_figures):

@@ -9,6 +9,7 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import count, format_interval, format_number, number, read_estimate, text
 from judge_pipeline.report.inputs import CocreationReportInput
+from judge_pipeline.report.prompt_space_views import prompt_space_view
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View
 from judge_pipeline.tables.dynamics_words import (
     CHOSEN_REVISIONS,
@@ -39,6 +40,7 @@ def dynamics_views(given: CocreationReportInput) -> list[View]:
         (given.churn_effects, effects),
         (given.revision_gains, gains),
         (given.churn_summary, summary),
+        (given.prompt_space_test, prompt_space_view),
     )
     found = [build(table) for table, build in made if table is not None]
     for view in found:

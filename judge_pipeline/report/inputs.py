@@ -55,6 +55,8 @@ class CocreationReportInput:
     churn_summary: pd.DataFrame | None = None
     revision_gains: pd.DataFrame | None = None
     churn_effects: pd.DataFrame | None = None
+    prompt_space: pd.DataFrame | None = None
+    prompt_space_test: pd.DataFrame | None = None
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():

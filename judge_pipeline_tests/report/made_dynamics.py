@@ -8,8 +8,10 @@ import pandas as pd
 
 from judge_pipeline.cocreation.churn_effects import churn_effects
 from judge_pipeline.cocreation.churn_summary import churn_summary
+from judge_pipeline.cocreation.contexts import participant_contexts
 from judge_pipeline.cocreation.hazards import hazards
 from judge_pipeline.cocreation.pattern_groups import pattern_groups
+from judge_pipeline.cocreation.prompt_space import prompt_space, prompt_space_test
 from judge_pipeline.cocreation.prompt_windows import prompt_texts
 from judge_pipeline.cocreation.revision import KindLimits, convergence, revisions
 from judge_pipeline.cocreation.revision_gains import revision_gains
@@ -19,7 +21,7 @@ from judge_pipeline.cocreation.time_to_success import survival_curves, survival_
 from judge_pipeline.cocreation.trajectory_patterns import PatternRules, trajectory_patterns
 from judge_pipeline.cocreation.trajectory_times import trajectory_times
 from judge_pipeline.settings.contest import DynamicsSettings, RevisionSettings
-from judge_pipeline_tests.paper_counts_contest import JUDGES, SEED, paper_counts_contest
+from judge_pipeline_tests.paper_counts_contest import JUDGES, PARTICIPANTS, SEED, paper_counts_contest
 
 RESAMPLES = 60
 
@@ -38,6 +40,8 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
         attempts, given.prompt_logs, whole, participant_groups={}, problem_names={}, mentions=revising.mentions
     )
     turns = struggle_turns(attempts, given.predictions, whole, JUDGES)
+    contexts = participant_contexts(given.prompt_logs, PARTICIPANTS, roles="prompts")
+    space = prompt_space(contexts, whole, seed=SEED)
     drawn = {"seed": SEED, "n_resamples": RESAMPLES}
     levels = dynamics.max_levels
     rules = PatternRules(dynamics.recovery_change, dynamics.stagnation_change, dynamics.stagnation_turns)
@@ -59,4 +63,6 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
         "trajectory_patterns": patterns,
         "pattern_groups": pattern_groups(patterns, **drawn, max_levels=levels),
         "hazards": hazards(attempts, whole),
+        "prompt_space": space,
+        "prompt_space_test": prompt_space_test(contexts, space, seed=SEED, n_permutations=199),
     }  # fmt: skip
