@@ -1,1 +1,1 @@
-"""The sample contest that ships with judge_pipeline, and how it was made."""
+"""The sample contest and the sample preference set that ship with judge_pipeline, and how they were made."""
