@@ -31,7 +31,15 @@ from made_contest import GIVEN, JUDGES, lay_contest
 from process_memory import peak_until_end
 
 from judge_pipeline.table_schema import Table
-from judge_pipeline.tables import dynamics, hazards, revision, struggle, time_to_success
+from judge_pipeline.tables import (
+    INGEST_QUARANTINE,
+    dynamics,
+    hazards,
+    prompt_space,
+    revision,
+    struggle,
+    time_to_success,
+)
 
 LIMIT_BYTES = 4 * 2**30
 TARGET = 1.0
@@ -71,8 +79,6 @@ def _run(folder: Path) -> tuple[dict[str, Any], float]:
     if child.returncode or child.stdout is None:
         sys.exit("making the tables failed")
     told: dict[str, Any] = json.loads(child.stdout.read())
-    for name, (taken, of_processor, n_rows) in told["tables"].items():
-        print(f"  {name:20}{taken:9.1f} s{of_processor:9.1f} s of processor{n_rows:12,} rows")
     print(
         f"  {'together':20}{told['seconds']:9.1f} s{told['processor_seconds']:9.1f} s of processor, "
         f"peak {peak / 2**20:.0f} MiB in all processes, load {os.getloadavg()[1]:.1f}",
@@ -82,18 +88,21 @@ def _run(folder: Path) -> tuple[dict[str, Any], float]:
 
 
 class _Timed:
-    """Tables as they are made: how long each takes, how many rows it has, and a hash of all their bytes."""
+    """Tables as they are made: says how long each takes and how many rows it has; a hash of all their bytes."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "made.parquet"
         self._digest = hashlib.sha256()
-        self.told: dict[str, tuple[float, float, int]] = {}
+        self.made: set[str] = set()
 
     def __call__(self, table: Table, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         started, of_processor = time.perf_counter(), _processor_seconds()
         frame = table.conform(make())
         taken = time.perf_counter() - started
-        self.told[table.name] = (taken, _processor_seconds() - of_processor, len(frame))
+        spent = _processor_seconds() - of_processor
+        self.made.add(table.name)
+        line = f"  {table.name:20}{taken:9.1f} s{spent:9.1f} s of processor{len(frame):12,} rows"
+        print(line, file=sys.stderr, flush=True)  # as they come: the standard output is the whole account's
         frame.to_parquet(self._file)
         self._digest.update(self._file.read_bytes())
         return frame
@@ -109,8 +118,11 @@ def _make_tables(folder: Path) -> int:
     ways = _of_time(made, given)
     curves = _of_judges(made, given, ways)
     _of_revision(made, given, ways, curves)
+    _of_prompts(made, given, ways)
+    if missing := {table.name for table in dynamics.TABLES} - made.made:
+        sys.exit(f"these tables of dynamics are not made here: {', '.join(sorted(missing))}")
     told = {
-        "tables": made.told, "seconds": time.perf_counter() - started,
+        "seconds": time.perf_counter() - started,
         "processor_seconds": _processor_seconds() - of_processor, "sha256": made.sha256(),
     }  # fmt: skip
     print(json.dumps(told))
@@ -120,11 +132,15 @@ def _make_tables(folder: Path) -> int:
 def _of_time(made: _Timed, given: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Tables of time to success; ``trajectories``, on which others rest, is returned."""
     from judge_pipeline.cocreation import hazards as of_hazards
-    from judge_pipeline.cocreation import success_by_group, trajectories, trajectory_times
+    from judge_pipeline.cocreation import overview, success_by_group, trajectories, trajectory_times
     from judge_pipeline.cocreation import time_to_success as curves
 
     attempts, logs = given["attempts"], given["prompt_logs"]
     ways = made(dynamics.TRAJECTORIES, lambda: trajectories.trajectories(attempts, given["splits"]))
+    made(
+        dynamics.CONTEST_OVERVIEW,
+        lambda: overview.contest_overview(attempts, logs, ways, given["splits"], INGEST_QUARANTINE.empty()),
+    )
     made(dynamics.SUCCESS_AT_TURN, lambda: trajectories.success_at_turn(ways))
     made(dynamics.SURVIVAL, lambda: trajectories.survival(ways))
     times = made(time_to_success.TRAJECTORY_TIMES, lambda: trajectory_times.trajectory_times(attempts, logs, ways))
@@ -138,8 +154,8 @@ def _of_time(made: _Timed, given: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 def _of_judges(made: _Timed, given: dict[str, pd.DataFrame], ways: pd.DataFrame) -> pd.DataFrame:
     """Tables of judges' confidence; ``struggle_curves``, on which others rest, is returned."""
+    from judge_pipeline.cocreation import pattern_groups, trajectory_patterns
     from judge_pipeline.cocreation import struggle as of_struggle
-    from judge_pipeline.cocreation import trajectory_patterns
     from judge_pipeline.cocreation.trajectories import struggle_curves
 
     attempts, predictions = given["attempts"], given["predictions"]
@@ -147,25 +163,25 @@ def _of_judges(made: _Timed, given: dict[str, pd.DataFrame], ways: pd.DataFrame)
     turns = made(struggle.STRUGGLE_TURNS, lambda: of_struggle.struggle_turns(attempts, predictions, ways, JUDGES))
     made(struggle.STRUGGLE_GROUPS, lambda: of_struggle.struggle_groups(turns, ways, seed=1))
     rules = trajectory_patterns.PatternRules()
-    made(struggle.TRAJECTORY_PATTERNS, lambda: trajectory_patterns.trajectory_patterns(attempts, ways, curves, rules))
+    patterns = made(
+        struggle.TRAJECTORY_PATTERNS, lambda: trajectory_patterns.trajectory_patterns(attempts, ways, curves, rules)
+    )
+    made(struggle.PATTERN_GROUPS, lambda: pattern_groups.pattern_groups(patterns, seed=1))
     return curves
 
 
 def _of_revision(made: _Timed, given: dict[str, pd.DataFrame], ways: pd.DataFrame, curves: pd.DataFrame) -> None:
-    """Tables of prompts and of how programs change."""
+    """Tables of how programs change, and with which prompts."""
     from judge_pipeline.cocreation import (
         churn_effects,
         churn_summary,
         code_similarity,
-        prompt_code,
         prompt_windows,
         revision_gains,
     )
     from judge_pipeline.cocreation import revision as of_revision
 
     attempts, logs = given["attempts"], given["prompt_logs"]
-    ned = made(dynamics.PROMPT_CODE_NED, lambda: prompt_code.prompt_code_ned(given["judge_requests"], attempts))
-    made(dynamics.PROMPT_CODE_SUMMARY, lambda: prompt_code.prompt_code_summary(ned, seed=1))
     made(
         revision.PROMPT_WINDOWS,
         lambda: prompt_windows.prompt_windows(prompt_windows.prompt_texts(attempts, logs)),
@@ -181,6 +197,20 @@ def _of_revision(made: _Timed, given: dict[str, pd.DataFrame], ways: pd.DataFram
     made(revision.CHURN_SUMMARY, lambda: churn_summary.churn_summary(changes, near, attempts, ways, seed=1))
     made(revision.REVISION_GAINS, lambda: revision_gains.revision_gains(changes, seed=1))
     made(revision.CHURN_EFFECTS, lambda: churn_effects.churn_effects(changes, seed=1))
+
+
+def _of_prompts(made: _Timed, given: dict[str, pd.DataFrame], ways: pd.DataFrame) -> None:
+    """Tables of prompts alone."""
+    from judge_pipeline.cocreation import prompt_code
+    from judge_pipeline.cocreation import prompt_space as of_prompt_space
+
+    contexts = given["participant_contexts"]
+    ned = made(
+        dynamics.PROMPT_CODE_NED, lambda: prompt_code.prompt_code_ned(given["judge_requests"], given["attempts"])
+    )
+    made(dynamics.PROMPT_CODE_SUMMARY, lambda: prompt_code.prompt_code_summary(ned, seed=1))
+    space = made(prompt_space.PROMPT_SPACE, lambda: of_prompt_space.prompt_space(contexts, ways, seed=1))
+    made(prompt_space.PROMPT_SPACE_TEST, lambda: of_prompt_space.prompt_space_test(contexts, space, seed=1))
 
 
 def _processor_seconds() -> float:

@@ -17,9 +17,18 @@ from made_programs import ENDINGS, NEXT_TURN, made_program, made_trajectory
 
 from judge_pipeline.cocreation.splits import assign_splits
 from judge_pipeline.table_schema import Table
-from judge_pipeline.tables import ATTEMPTS, JUDGE_REQUESTS, PREDICTIONS, PROMPT_LOGS, SPLIT_ASSIGNMENTS
+from judge_pipeline.tables import (
+    ATTEMPTS,
+    JUDGE_REQUESTS,
+    PARTICIPANT_CONTEXTS,
+    PREDICTIONS,
+    PROMPT_LOGS,
+    SPLIT_ASSIGNMENTS,
+)
 
-GIVEN: tuple[Table, ...] = (ATTEMPTS, SPLIT_ASSIGNMENTS, PREDICTIONS, PROMPT_LOGS, JUDGE_REQUESTS)
+GIVEN: tuple[Table, ...] = (
+    ATTEMPTS, SPLIT_ASSIGNMENTS, PREDICTIONS, PROMPT_LOGS, PARTICIPANT_CONTEXTS, JUDGE_REQUESTS,
+)  # fmt: skip
 JUDGES = ("a", "b", "c", "d")
 MAX_LINES = 120
 N_PARTICIPANTS = 5000
@@ -50,7 +59,9 @@ def lay_contest(folder: Path, n_attempts: int, turned: bool) -> int:
     attempts = ATTEMPTS.conform(rows[:n_attempts])
     splits = assign_splits(attempts, seed=1, val_share=0.1, test_share=0.1)
     logs = _prompt_logs(attempts)
-    tables = (attempts, splits, _predictions(attempts, splits), logs, _requests_of_test(attempts, splits, logs))
+    contexts = _contexts(attempts, logs)
+    requests = _requests_of_test(attempts, splits, contexts)
+    tables = (attempts, splits, _predictions(attempts, splits), logs, contexts, requests)
     for table, frame in zip(GIVEN, tables, strict=True):
         frame.to_parquet(folder / f"{table.name}.parquet")
     return int(attempts["source_code"].str.len().sum())
@@ -121,14 +132,25 @@ def _prompt_logs(attempts: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def _requests_of_test(attempts: pd.DataFrame, splits: pd.DataFrame, logs: pd.DataFrame) -> pd.DataFrame:
-    joined = attempts.merge(splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"])
+def _contexts(attempts: pd.DataFrame, logs: pd.DataFrame) -> pd.DataFrame:
+    """Q_u of each participant, cut as judges are shown it."""
     asked = logs.groupby("participant")["text"].agg("\n\n".join).str.slice(0, MAX_PROMPT_CHARS)
+    texts = asked.reindex(sorted(attempts["participant"].unique()), fill_value="").rename_axis("participant")
+    return PARTICIPANT_CONTEXTS.conform(
+        texts.rename("prompt_text").reset_index().assign(
+            n_messages=1, n_logs=1, n_chars=texts.str.len().to_numpy(), prompt_sha256="0", reason=None
+        )
+    )  # fmt: skip
+
+
+def _requests_of_test(attempts: pd.DataFrame, splits: pd.DataFrame, contexts: pd.DataFrame) -> pd.DataFrame:
+    joined = attempts.merge(splits[["participant", "problem_id", "split"]], on=["participant", "problem_id"])
+    asked = contexts.set_index("participant")["prompt_text"]
     test = joined[joined["split"] == "test"]
     shown = test[["attempt_id", "split", "problem_id", "language", "source_code"]]
     return JUDGE_REQUESTS.conform(
         shown.assign(
-            prompt_text=test["participant"].map(asked).fillna(""), problem_statement=None, context="nonblind",
+            prompt_text=test["participant"].map(asked), problem_statement=None, context="nonblind",
             source_chars_cut=0, prompt_chars_cut=0, request_sha256="0",
         )
     )  # fmt: skip

@@ -93,7 +93,7 @@ def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     PROMPT_CODE_NED,
     group=GROUP,
     inputs=(JUDGE_REQUESTS, ATTEMPTS),
-    rooms=("cocreation/prompt_code.py", "similarity/edit_distance.py"),
+    rooms=("cocreation/prompt_code.py", "cocreation/null_reasons.py", "similarity/edit_distance.py"),
     kinds=("rapidfuzz", "parquet"),
 )
 def prompt_code_ned(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any) -> Made:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from judge_pipeline.cocreation.null_reasons import first_reason
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.similarity.edit_distance import normalized_edit_distance
+from judge_pipeline.similarity.edit_distance import normalized_edit_distances
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, ClusterResamples, Weights, replicate
 from judge_pipeline.statistics.intervals import estimate_with_interval
 from judge_pipeline.statistics.ratios import ratio
@@ -26,21 +27,33 @@ def prompt_code_ned(requests: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFr
         requests: table JUDGE_REQUESTS.
         attempts: table ATTEMPTS, for participant and problem.
     """
-    test = requests[requests["split"] == "test"]
-    groups = attempts.set_index("attempt_id")[["participant", "problem_id"]]
-    rows = []
-    for request in test.to_dict("records"):
-        reason = _why_not(request)
-        prompt, source = request["prompt_text"], request["source_code"]
-        participant, problem = groups.loc[request["attempt_id"]]
-        rows.append(
+    test = requests[requests["split"] == "test"].reset_index(drop=True)
+    groups = attempts.set_index("attempt_id")[["participant", "problem_id"]].loc[test["attempt_id"]]
+    prompt, source = test["prompt_text"], test["source_code"]
+    reason = first_reason(
+        len(test),
+        [
+            (test["context"] == "blind", "judges saw no prompts (context: blind)"),
+            (prompt == "", "the participant has no prompts"),
+            (source == "", "the source is empty"),
+        ],
+    )
+    known = reason.isna().to_numpy()
+    ned = np.full(len(test), np.nan)
+    ned[known] = normalized_edit_distances(prompt[known].tolist(), source[known].tolist())["ned"]
+    return PROMPT_CODE_NED.conform(
+        pd.DataFrame(
             {
-                "attempt_id": request["attempt_id"], "participant": participant, "problem_id": problem,
-                "n_prompt_chars": len(prompt), "n_source_chars": len(source),
-                "ned": None if reason else normalized_edit_distance(prompt, source), "reason": reason,
+                "attempt_id": test["attempt_id"],
+                "participant": groups["participant"].to_numpy(),
+                "problem_id": groups["problem_id"].to_numpy(),
+                "n_prompt_chars": prompt.str.len(),
+                "n_source_chars": source.str.len(),
+                "ned": ned,
+                "reason": reason,
             }
-        )  # fmt: skip
-    return PROMPT_CODE_NED.conform(rows)
+        )
+    )
 
 
 def prompt_code_summary(ned: pd.DataFrame, *, seed: int, n_resamples: int = N_RESAMPLES) -> pd.DataFrame:
@@ -76,14 +89,6 @@ def prompt_code_summary(ned: pd.DataFrame, *, seed: int, n_resamples: int = N_RE
             )
         rows.append({"statistic": name, **estimate.to_row()})
     return PROMPT_CODE_SUMMARY.conform(rows)
-
-
-def _why_not(request: dict[Any, Any]) -> str | None:
-    if request["context"] == "blind":
-        return "judges saw no prompts (context: blind)"
-    if not request["prompt_text"]:
-        return "the participant has no prompts"
-    return None if request["source_code"] else "the source is empty"
 
 
 def _moments(values: FloatArray, weights: FloatArray) -> dict[str, FloatArray]:
