@@ -169,7 +169,7 @@ def longer_response(pairs: JudgedPairs) -> IntArray:
 def _by_category(pairs: JudgedPairs, rule: ScoringRule, scores: Scores, judge: int) -> dict[Subject, Figure]:
     figures = {}
     categories = np.array([category or "" for category in pairs.categories], object)
-    for category in dict.fromkeys(name for name in pairs.categories if name is not None):
+    for category in sorted({name for name in pairs.categories if name is not None}):
         found = judge_figures(pairs, rule, scores, judge, categories == category)
         for name in OF_A_CATEGORY:
             figures[Subject("judge", pairs.judges[judge], None, category, name)] = found[name]

@@ -27,10 +27,10 @@ class PairError(ValueError):
 
 @dataclass(frozen=True)
 class JudgedPairs:
-    """Pairs in order of first appearance, and the judges on them, in order of first appearance.
+    """Pairs by their ids, so that resamples do not depend on the order of rows, and judges by first appearance.
 
     Attributes:
-        pair_ids: the pairs.
+        pair_ids: the pairs, sorted.
         labels: the human choices, codes of ``verdicts``; shape (pairs,).
         judges: the judges' names.
         ab: decisions in order AB, NOT_ASKED where a judge has no row; shape (pairs, judges).
@@ -90,7 +90,7 @@ def judged_pairs(decisions: pd.DataFrame) -> JudgedPairs:
         raise PairError("there is no row. Remedy: give one row for each pair and judge")
     _check_names(decisions)
     pairs = _pairs_of(decisions)
-    pair, judge = pd.factorize(decisions["pair_id"])[0], pd.factorize(decisions["judge"])[0]
+    pair, judge = pd.factorize(decisions["pair_id"], sort=True)[0], pd.factorize(decisions["judge"])[0]
     judges = tuple(dict.fromkeys(decisions["judge"]))
     try:
         labels = codes_of(pairs["label"])
@@ -124,9 +124,9 @@ def _check_names(decisions: pd.DataFrame) -> None:
 
 
 def _pairs_of(decisions: pd.DataFrame) -> pd.DataFrame:
-    """The first row of each pair, after a look whether the others say the same."""
-    first = decisions.drop_duplicates("pair_id")
-    place = pd.factorize(decisions["pair_id"])[0]
+    """The first row of each pair, by their ids, after a look whether the others say the same."""
+    first = decisions.drop_duplicates("pair_id").sort_values("pair_id", kind="stable")
+    place = pd.factorize(decisions["pair_id"], sort=True)[0]
     for name in OF_A_PAIR:
         if name not in decisions.columns:
             continue
@@ -176,7 +176,7 @@ def _votes(pairs: pd.DataFrame) -> tuple[tuple[str, ...], IntArray]:
     if "votes" not in pairs.columns:
         return (), np.zeros((len(pairs), 0), np.int64)
     read = [_votes_of(place, value) for place, value in pairs["votes"].items()]
-    annotators = tuple(dict.fromkeys(name for votes in read for name in votes))
+    annotators = tuple(sorted({name for votes in read for name in votes}))
     votes = np.full((len(pairs), len(annotators)), INVALID, np.int64)
     for row, of_pair in enumerate(read):
         for name, choice in of_pair.items():

@@ -156,6 +156,17 @@ def test_clusters_widen_the_interval() -> None:
     assert together["ci95_high"] - together["ci95_low"] > 2 * (alone["ci95_high"] - alone["ci95_low"])
 
 
+def test_the_order_of_rows_changes_nothing_but_the_order_of_judges() -> None:
+    answers: list[Answer] = [("A", "A", "A"), ("A", "A", "B"), ("B", "A", "A"), ("B", "B", "B")] * 5
+    columns = {"category": list("xyzx") * 5, "cluster": [str(i // 3) for i in range(20)], "votes": ['{"b": "A"}'] * 20}
+    both = pd.concat([decisions(answers, **columns), decisions(answers[::-1], "k", **columns).assign(label=None)])
+    both["label"] = both["pair_id"].map({f"p{i}": w for i, (w, _, _) in enumerate(answers)})
+    expected = preference_accuracy(both, n_resamples=50)
+    for seed in range(3):
+        mixed = both.groupby("judge", sort=False, group_keys=False).sample(frac=1, random_state=seed)
+        pd.testing.assert_frame_equal(preference_accuracy(mixed, n_resamples=50), expected)
+
+
 def test_categories_and_families() -> None:
     answers: list[Answer] = [("A", "A", "A"), ("A", "A", "B"), ("B", "A", "A"), ("B", "B", "B")]
     one = decisions(answers, category=["x", "x", "y", None], family="small")
