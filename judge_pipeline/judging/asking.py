@@ -2,7 +2,8 @@
 
 The ladder of one attempt: a try; where it can heal, further tries after a wait; where the answer is invalid, one
 re-ask that carries the validation errors; then the answer, or a failure with its class. What every attempt would meet
-(a refused key, an unknown model, a spent quota) stops the asking for all.
+(a refused key, an unknown model, a spent quota) stops the asking for all, and so does a provider that fails attempt
+after attempt (:mod:`judge_pipeline.judging.circuit`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint.store import Checkpoint, Record, utc_now
 from judge_pipeline.judging.checkpoint.writer import Writer
+from judge_pipeline.judging.circuit import Circuit
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure, FailureClass
 from judge_pipeline.judging.garbage import old_objects_left_alone
 from judge_pipeline.judging.ladder import Attempt, Task, Tried
@@ -33,9 +35,6 @@ from judge_pipeline.settings import Limits
 
 REJECTIONS_THAT_STOP = 3
 """So many requests rejected as malformed, and none answered, mean that the settings are wrong, not the attempts."""
-
-EXHAUSTED_THAT_STOP = 5
-"""So many attempts in a row that used up their tries on a failing provider mean that it is down (at least)."""
 
 _WORKERS_PER_CALL = 4
 """Attempts that may be waiting for their next try, for each call that may be under way."""
@@ -101,7 +100,7 @@ class Asking:
         self._stopped: Failure | None = None
         self._rejections = 0
         self._got_replies = False
-        self._exhausted_in_a_row = 0
+        self._circuit = Circuit(manner.limits)
         self._unsaved: list[asyncio.Future[None]] = []
 
     async def run(self, tasks: Sequence[Task]) -> dict[str, Failed]:
@@ -140,11 +139,12 @@ class Asking:
             failed = Failed(self._stopped, 0) if self._stopped else await self._answer(task)
             if failed is None:
                 self._done += 1
-                self._exhausted_in_a_row = 0
+                self._circuit.answered()
             else:
                 self._failed[task.request_hash] = failed
                 self._failures[failed.failure.failure_class] += 1
-                self._stop_where_down(failed)
+                if failed.n_tries > len(task.earlier) and self._stopped is None:
+                    self._stopped = self._circuit.failed(failed.failure)
             self._tell()
 
     def _tell(self) -> None:
@@ -175,14 +175,6 @@ class Asking:
         settings_are_wrong = self._rejections >= REJECTIONS_THAT_STOP and not self._got_replies
         if failure.failure_class in STOPPING or settings_are_wrong:
             self._stopped = self._stopped or failure
-
-    def _stop_where_down(self, failed: Failed) -> None:
-        """Stop where attempt after attempt used up its tries on a failing provider."""
-        if failed.failure.failure_class == "infrastructure" and failed.n_tries:
-            self._exhausted_in_a_row += 1
-            if self._exhausted_in_a_row >= max(EXHAUSTED_THAT_STOP, self._manner.limits.max_in_flight):
-                words = f"the provider seems to be down: {failed.failure.text}"
-                self._stopped = self._stopped or Failure("infrastructure", words)
 
     async def _answer(self, task: Task) -> Failed | None:
         """Climb the ladder for one task; None where it is answered."""

@@ -81,6 +81,11 @@ class Limits(SettingsModel):
     save_every: int = Field(
         default=1, ge=1, description="Calls that are written down together (SAVE_EVERY of Table III); a kill loses them"
     )
+    stop_after_failures: int = Field(
+        default=10,
+        ge=1,
+        description="Attempts in a row that fail in one class, with no answer yet, after which the run asks no more",
+    )
 
 
 class Batch(SettingsModel):

@@ -137,7 +137,7 @@ def test_a_provider_that_is_down_is_not_asked_for_every_attempt(checkpoint: Chec
     backend = Scripted(lambda text, n: "infrastructure")
     failed = ask(checkpoint, backend, 200, clock, max_tries=2)
     assert len(failed) == 200
-    assert len(backend.asked) <= 2 * (5 + 16)
+    assert len(backend.asked) <= 2 * (10 + 16)
     assert "seems to be down" in failed["a199"].failure.text
 
 

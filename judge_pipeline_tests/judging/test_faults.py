@@ -192,7 +192,7 @@ def _ask_each(
         return faults.Behaviour(body=text if isinstance(text, bytes) else text.encode())
 
     provider.behave = behave
-    limits = {"max_tries": 1, "max_in_flight": 64, "timeout_seconds": 60} | limits
+    limits = {"max_tries": 1, "max_in_flight": 64, "timeout_seconds": 60, "stop_after_failures": 1000} | limits
     result: JudgingResult = judge(loopback_judge(limits=limits), make_requests(len(bodies)))
     return result
 
