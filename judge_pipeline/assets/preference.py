@@ -1,7 +1,8 @@
 """Group preference: from the files of a preference set to its pairs, splits and profile (TRACE, sections 3 and 4.1)."""
 
 import hashlib
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -76,11 +77,8 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     name = preference_set_of(context)
     resource = context.resources.workspace
     folder, settings = resource.preference_folder(name), resource.preference(name)
-    files = list(set_files(folder, settings))
-    digest = hashlib.sha256()
-    for path, data in files:
-        digest.update(f"{path}\0{hashlib.sha256(data).hexdigest()}\0".encode())
-    read = read_pairs(files, settings)
+    hashes: dict[str, str] = {}
+    read = read_pairs(_hashed(set_files(folder, settings), hashes), settings)
     problems = _problems(read)
     if read.pairs.empty:
         lines = problems.get("nothing_set_aside", [])[:20]
@@ -88,8 +86,8 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     counts = read.selection.groupby("effect")["n"].sum()
     metadata = {
         "folder": dg.MetadataValue.path(str(folder)),
-        "files_sha256": digest.hexdigest(),
-        "files": len(files),
+        "files_sha256": hashlib.sha256(json.dumps(hashes).encode()).hexdigest(),
+        "files": len(hashes),
         "format": settings.source.format,
         "chosen_by": settings.chosen_by,
         **{f"rows_{effect}": int(n) for effect, n in counts.items()},
@@ -98,6 +96,13 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     for table, rows in made.items():
         yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
+
+
+def _hashed(files: Iterable[tuple[str, bytes]], hashes: dict[str, str]) -> Iterator[tuple[str, bytes]]:
+    """The files one at a time, each one's sha256 noted as it goes by."""
+    for path, data in files:
+        hashes[path] = hashlib.sha256(data).hexdigest()
+        yield path, data
 
 
 def _problems(read: Any) -> dict[str, list[str]]:

@@ -29,6 +29,7 @@ _COMMANDS = {
     "report": ("judge_pipeline.cli.report", "report"),
     "leaderboard": ("judge_pipeline.cli.leaderboard", "leaderboard"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
+    "preference": ("judge_pipeline.cli.preference", "preference"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
     "compare": ("judge_pipeline.cli.compare", "compare"),
     "canary": ("judge_pipeline.cli.canary", "canary"),
@@ -72,6 +73,7 @@ def cli() -> None:
     \b
     With what you already have
       judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
+      judge-pipeline preference SET_DIR      pairs of responses with people's choices: read, split, profiled
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
       judge-pipeline evaluate pairs FILE     whether judges choose between two responses as people do
       judge-pipeline compare OLD NEW         what changed between two runs, with an exit code for CI
