@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         Calibration,
         Estimate,
         Evaluation,
+        PairError,
         PredictionError,
         RunComparison,
         acceptance_rates,
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
         compare_judges,
         estimate_of,
         evaluate_attempts,
+        evaluate_pairs,
+        read_pair_decisions,
         read_predictions,
     )
 
@@ -28,6 +31,7 @@ __all__ = [
     "Calibration",
     "Estimate",
     "Evaluation",
+    "PairError",
     "PredictionError",
     "RunComparison",
     "acceptance_rates",
@@ -36,6 +40,8 @@ __all__ = [
     "compare_judges",
     "estimate_of",
     "evaluate_attempts",
+    "evaluate_pairs",
+    "read_pair_decisions",
     "read_predictions",
 ]
 

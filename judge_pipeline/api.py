@@ -4,6 +4,10 @@ The same predictions, seed and resamples give the same numbers as ``judge-pipeli
 A data frame of predictions has one row for each judge and attempt: attempt_id, judge, p_ac (in [0, 1]; missing: not
 answered), y (1 accepted, 0 not; missing: no label), split (train, val, test), and where known participant and problem,
 which together name the trajectory, s_algo and s_robust (1 to 5), cost_usd and latency_ms.
+
+A data frame of decisions has one row for each judge and preference pair: pair_id, judge, label (what people chose: A,
+B, tie), decision_ab (A, B, tie; missing: invalid) and, where the order BA was asked, too, decision_ba in the same
+terms, and where known category, cluster, length_a, length_b, votes and family.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ import pandas as pd
 from judge_pipeline.cocreation.judged_attempts import PredictionError
 from judge_pipeline.cocreation.run_comparison import RunComparison
 from judge_pipeline.estimate import Estimate
+from judge_pipeline.preference.judged_pairs import PairError
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES
 
 if TYPE_CHECKING:
@@ -28,6 +33,7 @@ __all__ = [
     "Calibration",
     "Estimate",
     "Evaluation",
+    "PairError",
     "PredictionError",
     "RunComparison",
     "acceptance_rates",
@@ -36,6 +42,8 @@ __all__ = [
     "compare_judges",
     "estimate_of",
     "evaluate_attempts",
+    "evaluate_pairs",
+    "read_pair_decisions",
     "read_predictions",
 ]
 
@@ -144,6 +152,44 @@ def evaluate_attempts(predictions: pd.DataFrame, *, seed: int = 0, n_resamples: 
     from judge_pipeline.cli.evaluate import evaluation_tables
 
     return Evaluation(evaluation_tables(_checked(predictions), seed=seed, n_resamples=n_resamples))
+
+
+def evaluate_pairs(
+    decisions: pd.DataFrame, *, rule: str = "trace", seed: int = 0, n_resamples: int = N_RESAMPLES
+) -> pd.DataFrame:
+    """Whether judges choose between two responses as people do, as ``judge-pipeline evaluate pairs``.
+
+    Args:
+        decisions: a row for each judge and pair; see the module.
+        rule: trace, exact, judgebench, pandalm or bigcodereward.
+        seed: seed of the bootstrap.
+        n_resamples: resamples behind each interval.
+
+    Returns:
+        A row for each figure: rule, of (judge, family, floor, people, difference, agreement, panel), name, other,
+        category, figure, the estimate's columns, p_value, p_holm.
+
+    Raises:
+        PairError: the decisions cannot be evaluated; the message names the row, the value and the remedy.
+    """
+    from judge_pipeline.preference.accuracy import preference_accuracy
+
+    return preference_accuracy(decisions, rule=rule, seed=seed, n_resamples=n_resamples)
+
+
+def read_pair_decisions(path: str | Path) -> pd.DataFrame:
+    """The decisions in a .csv, .tsv, .jsonl or .parquet file; the index says where in it each row stands.
+
+    Raises:
+        ValueError: the file is not what its name says, a column is missing, or a value is no choice.
+        OSError: the file cannot be read.
+    """
+    from judge_pipeline.cli import pair_file
+    from judge_pipeline.cli.prediction_file import is_known_format
+
+    if not is_known_format(Path(path)):
+        raise ValueError(f"{path} does not end in .csv, .tsv, .jsonl or .parquet. Remedy: save it as one of these")
+    return pair_file.read_pair_decisions(Path(path))
 
 
 def compare_judges(

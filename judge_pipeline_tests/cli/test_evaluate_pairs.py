@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
+from judge_pipeline import PairError, evaluate_pairs, read_pair_decisions
 from judge_pipeline.cli.evaluate import evaluate
+from judge_pipeline.cli.pair_evaluation import pairs_as_json
 
 ESTIMATE = {"value", "n", "n_left_out", "ci95", "reason"}
 SHARES = {"acc", "acc_pc", "gap", "consistent_share", "choice_share", "valid_share", "first_slot_share"}
@@ -146,6 +148,17 @@ def test_json_lines_that_state_the_second_order_now_and_then_are_refused(tmp_pat
     path.write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
     result = run(str(path))
     assert result.exit_code == 1 and "row 2 (line 2) has decision_ba, unlike the rows before" in result.output
+
+
+def test_the_python_api_gives_the_figures_of_the_command_line(file: Path) -> None:
+    decisions = read_pair_decisions(file)
+    for rule in ("trace", "judgebench"):
+        table = evaluate_pairs(decisions, rule=rule, n_resamples=50)
+        assert pairs_as_json(table, rule) == figures(file, "--rule", rule)
+    with pytest.raises(PairError, match=r"row 1 \(line 2\): label is 'C'"):
+        evaluate_pairs(decisions.assign(label="C"))
+    with pytest.raises(ValueError, match="does not end in"):
+        read_pair_decisions("decisions.xlsx")
 
 
 def test_a_wrong_command_is_told_from_wrong_data(file: Path, tmp_path: Path) -> None:

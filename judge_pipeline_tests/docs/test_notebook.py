@@ -19,6 +19,8 @@ def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     run["judge"] = run["judge"].map({"a": "J1", "b": "J2", "c": "J3"})
     for name in ("predictions", "old", "new"):
         run.to_csv(f"{name}.csv", index=False)
+    decisions = pd.DataFrame({"pair_id": list("pqr"), "judge": "J1", "label": list("ABA"), "decision_ab": list("ABB")})
+    decisions.to_csv("decisions.csv", index=False)
     blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 5
     names: dict[str, object] = {}
@@ -26,4 +28,5 @@ def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         exec(compile(block, str(PAGE), "exec"), names)
     assert isinstance(names["test"], pd.DataFrame)
     assert {"J1", "J2", "J3"} <= set(names["test"].columns)
+    assert isinstance(names["chosen"], pd.DataFrame) and set(names["chosen"]["rule"]) == {"trace"}
     assert len(names["better"]) == 3  # type: ignore[arg-type]
