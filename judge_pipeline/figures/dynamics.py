@@ -89,12 +89,15 @@ def representative_trajectory(struggle: pd.DataFrame) -> tuple[str, str] | None:
     return str(participant), str(problem)
 
 
-def struggle_figure(struggle: pd.DataFrame, trajectory: tuple[str, str] | None = None) -> style.DrawnFigure:
+def struggle_figure(
+    struggle: pd.DataFrame, trajectory: tuple[str, str] | None = None, in_doubt: bool = False
+) -> style.DrawnFigure:
     """Mean judge confidence over the turns of one trajectory (paper 1, eq. 10, Figure 8).
 
     Args:
         struggle: ``struggle_curves``.
         trajectory: (participant, problem); by default ``representative_trajectory``.
+        in_doubt: whether the check of turn order warns.
     """
     title = "Struggle curve"
     chosen = trajectory or representative_trajectory(struggle)
@@ -115,6 +118,8 @@ def struggle_figure(struggle: pd.DataFrame, trajectory: tuple[str, str] | None =
         showlegend=True, legend={"orientation": "h", "x": 0, "xanchor": "left", "y": 1.01, "yanchor": "bottom"}
     )
     notes = () if trajectory else ("Chosen by rule: the trajectory with the most turns that carry a mean confidence.",)
+    if in_doubt:
+        notes = (*notes, "With turns reversed it is the same curve, read from right to left.")
     said = "; ".join(
         f"turn {int(row['turn'])} {_words(number(row['p_mean']))} ({_outcome(row['y'])})"
         for row in rows.head(40).to_dict("records")

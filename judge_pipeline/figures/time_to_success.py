@@ -61,8 +61,12 @@ def time_groups_figure(groups: pd.DataFrame) -> style.DrawnFigure:
         groups: ``survival_groups``.
     """
     title = "Turns to success by group (restricted mean)"
-    wanted = (groups["order"] == "as_recorded") & (groups["time_unit"] == "turns")
-    wanted &= (groups["statistic"] == "restricted_mean") & groups["value"].notna() & (groups["grouped_by"] != "all")
+    wanted = (
+        (groups["time_unit"] == "turns")
+        & (groups["statistic"] == "restricted_mean")
+        & groups["value"].notna()
+        & (groups["grouped_by"] != "all")
+    )
     panels = list(groups[wanted].groupby("grouped_by", sort=False))
     if not panels:
         return style.not_drawn("time-groups", title, "no grouping has groups with a known time")
@@ -70,25 +74,31 @@ def time_groups_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     subtitle = (
         f"mean turns until solved, counted up to turn {count(ends.max())} at most; bars: 95% interval over clusters"
     )
-    most = max(len(part) for _, part in panels)
+    most = max(part["level"].nunique() for _, part in panels)
     facets = style.Facets(len(panels), height=24 * most + 8, min_width=250, gap_x=76, gap_y=84)
     figure = style.facet_figure(title, subtitle, facets, {"rangemode": "tozero"}, {}, left=88)
     annotations: list[dict[str, Any]] = []
     said = []
     for index, (grouping, part) in enumerate(panels):
-        records = part.to_dict("records")
-        names = style.short_names([str(row["level"]) for row in records], 12)
-        figure.add_trace(_dots(index, records))
+        levels = list(dict.fromkeys(part["level"].astype(str)))
+        names = style.short_names(levels, 12)
+        for place, order in enumerate(ORDERS):
+            records = part[part["order"] == order].to_dict("records")
+            if records:
+                figure.add_trace(_dots(index, place, records, levels))
+                words = "; ".join(f"{style.clean(str(row['level']))} {_with_clusters(row)}" for row in records[:20])
+                said.append(f"{GROUPED_BY[str(grouping)]}, order {ORDERS[order]}: {words}")
         figure.layout[f"yaxis{style.axis_id(index)}"].update(
-            range=[-most + 0.4, 0.6], tickmode="array", tickvals=[-k for k in range(len(records))],
-            ticktext=[style.plain(names[str(row["level"])]) for row in records], showgrid=False,
+            range=[-most + 0.4, 0.6], tickmode="array", tickvals=[-k for k in range(len(levels))],
+            ticktext=[style.plain(names[level]) for level in levels], showgrid=False,
         )  # fmt: skip
-        clusters = {str(row["clustered_by"]) for row in records}
+        clusters = set(part["clustered_by"].astype(str))
         annotations += style.facet_heading(index, GROUPED_BY[str(grouping)], f"clusters: {', '.join(sorted(clusters))}")
-        words = "; ".join(f"{style.clean(str(row['level']))} {_with_clusters(row)}" for row in records[:20])
-        said.append(f"{GROUPED_BY[str(grouping)]}: {words}")
     figure.update_layout(annotations=annotations)
-    return style.DrawnFigure("time-groups", title, subtitle, f"{title}, {subtitle}. {'. '.join(said)}.", figure)
+    orders = enumerate(ORDERS.values()) if groups.loc[wanted, "order"].nunique() > 1 else ()
+    key = tuple((f"order {words}", style.series_style(place)) for place, words in orders)
+    alt = f"{title}, {subtitle}. {'. '.join(said)}."
+    return style.DrawnFigure("time-groups", title, subtitle, alt, figure, key=key)
 
 
 def _band(index: int, part: pd.DataFrame) -> list[go.Scatter]:
@@ -145,22 +155,23 @@ def _at_risk(index: int, part: pd.DataFrame) -> list[dict[str, Any]]:
     return found
 
 
-def _dots(index: int, records: list[dict[Any, Any]]) -> go.Scatter:
+def _dots(index: int, place: int, records: list[dict[Any, Any]], levels: list[str]) -> go.Scatter:
+    """The dots of one order; those of the second stand a little below those of the first."""
     import plotly.graph_objects as go
 
-    suffix = style.axis_id(index)
+    suffix, look = style.axis_id(index), style.series_style(place)
     values = [float(row["value"]) for row in records]
     ends = [_ends(row) or (value, value) for row, value in zip(records, values, strict=True)]
     error = {
         "array": [max(high - value, 0.0) for (_, high), value in zip(ends, values, strict=True)],
         "arrayminus": [max(value - low, 0.0) for (low, _), value in zip(ends, values, strict=True)],
-        "symmetric": False, "color": style.PALETTE[0], "thickness": 1.4, "width": 3,
+        "symmetric": False, "color": look.color, "thickness": 1.4, "width": 3,
     }  # fmt: skip
     hover = [f"{style.plain(str(row['level']))}<br>{_with_clusters(row)}<br>n = {count(row['n']):,}" for row in records]
     return go.Scatter(
-        x=values, y=[-k for k in range(len(records))], mode="markers", name="restricted mean", error_x=error,
-        marker={"color": style.PALETTE[0], "size": 7}, text=hover, hoverinfo="text", xaxis=f"x{suffix}",
-        yaxis=f"y{suffix}",
+        x=values, y=[-levels.index(str(row["level"])) - 0.3 * place for row in records], mode="markers",
+        name="restricted mean", error_x=error, marker={"color": look.color, "symbol": look.marker, "size": 7},
+        text=hover, hoverinfo="text", xaxis=f"x{suffix}", yaxis=f"y{suffix}",
     )  # fmt: skip
 
 

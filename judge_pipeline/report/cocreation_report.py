@@ -26,6 +26,7 @@ from judge_pipeline.figures.struggle_groups import (
     struggle_levels_figure,
 )
 from judge_pipeline.figures.style import DrawnFigure
+from judge_pipeline.figures.success_by_group import LEVELS, success_curves_figure, success_levels_figure
 from judge_pipeline.figures.thresholds import threshold_figure
 from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
 from judge_pipeline.report import cocreation_views as views
@@ -98,9 +99,10 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         decision_agreement_figure(metrics, tables.judge_agreement),
         prompt_code_figure(tables.prompt_code_ned, tables.prompt_code_summary),
         success_figure(tables.success_at_turn),
+        *_success_figures(tables.success_curves),
         survival_figure(tables.survival),
         *_drawn((tables.survival_curves, time_curves_figure), (tables.survival_groups, time_groups_figure)),
-        struggle_figure(tables.struggle_curves),
+        struggle_figure(tables.struggle_curves, in_doubt=_order_in_doubt(tables.trajectories)),
         *_drawn(
             (tables.struggle_groups, struggle_groups_figure),
             (tables.struggle_groups, struggle_judges_figure),
@@ -119,6 +121,19 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
     if effects is not None and len(effects):
         drawn.append(canary_figure(effects))
     return [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
+
+
+def _order_in_doubt(trajectories: pd.DataFrame) -> bool:
+    after, before = (int(trajectories[f"n_rejected_{when}_first_ac"].sum()) for when in ("after", "before"))
+    return after > before
+
+
+def _success_figures(curves: pd.DataFrame | None) -> list[DrawnFigure]:
+    """Success@Turn in every unit, and by each grouping that has groups."""
+    if curves is None:
+        return []
+    grouped = [name for name in LEVELS if (curves["grouped_by"] == name).any()]
+    return [success_curves_figure(curves), *(success_levels_figure(curves, name) for name in grouped)]
 
 
 def _drawn(*made: tuple[pd.DataFrame | None, Callable[[pd.DataFrame], DrawnFigure]]) -> list[DrawnFigure]:

@@ -34,6 +34,8 @@ def dynamics_views(given: CocreationReportInput) -> list[View]:
     made = (
         (given.trajectory_patterns, patterns),
         (given.pattern_groups, pattern_groups),
+        (given.success_curves, success_curves),
+        (given.survival_curves, survival_curves),
         (given.survival_groups, time_groups),
         (given.survival_tests, time_tests),
         (given.hazards, hazards),
@@ -94,6 +96,39 @@ def pattern_groups(table: pd.DataFrame) -> View:
     view.remarks.append(
         "Wilson's interval takes trajectories as independent; go by the one over clusters where there is one."
     )
+    return view
+
+
+def success_curves(table: pd.DataFrame) -> View:
+    """S over all trajectories at each time, in every unit and order."""
+    counts = {"n_solved": "Solved"}
+    view = _curves("success-curves-table", "Success@Turn in every unit and order, all trajectories", table, counts)
+    view.table = "success_curves"
+    return view
+
+
+def survival_curves(table: pd.DataFrame) -> View:
+    """The Kaplan-Meier estimate over all trajectories at each time, in every unit and order."""
+    counts = {"n_at_risk": "At risk", "n_events": "Solved", "n_censored": "Last observed"}
+    view = _curves("survival-curves-table", "Kaplan-Meier in every unit and order, all trajectories", table, counts)
+    view.table = "survival_curves"
+    return view
+
+
+def _curves(name: str, caption: str, table: pd.DataFrame, counts: Mapping[str, str]) -> View:
+    """Curves over all trajectories, those in turns first, so that both orders are among the rows shown."""
+    counted = (Heading(words, numeric=True) for words in counts.values())
+    headings = (
+        Heading("Time in"), _TURNS, Heading("Time", numeric=True), *counted, Heading("Share", numeric=True),
+        *ESTIMATE_HEADINGS,
+    )  # fmt: skip
+    view = View(name, caption, headings, empty="No trajectory has a known time.")
+    whole = table[table["grouped_by"] == "all"]
+    whole = whole.assign(_later=whole["time_unit"] != "turns").sort_values("_later", kind="stable")
+    for row in _records(whole):
+        numbers = (Cell(f"{count(row[column]):,}", numeric=True) for column in ("time", *counts))
+        estimate = view.in_columns(read_estimate(row))
+        view.rows.append([Cell(TIME_UNITS[row["time_unit"]]), Cell(ORDERS[row["order"]]), *numbers, *estimate])
     return view
 
 

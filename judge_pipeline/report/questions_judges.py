@@ -31,7 +31,12 @@ def quality(given: CocreationReportInput) -> list[Statement]:
     metrics = metrics_by_judge(given.judge_metrics)
     if not metrics:
         return [Statement("Nothing was measured", "No judge has a figure on test.", "table-coverage")]
-    return [_discrimination(metrics), _decisions(metrics), _calibration(metrics, given), _pairs(given.judge_agreement)]
+    return [
+        _discrimination(metrics, given),
+        _decisions(metrics),
+        _calibration(metrics, given),
+        _pairs(given.judge_agreement),
+    ]
 
 
 def _audited(coverage: pd.DataFrame) -> Statement:
@@ -84,19 +89,27 @@ def _told_apart(table: pd.DataFrame | None) -> Statement | None:
     return Statement(lead, text, "table-differences")
 
 
-def _discrimination(metrics: Metrics) -> Statement:
+def _discrimination(metrics: Metrics, given: CocreationReportInput) -> Statement:
+    """By p-values corrected for looking at several judges where these were made, else by intervals taken alone."""
     column = _column(metrics, "roc_auc")
-    above = [judge for judge, e in column.items() if side(e, 0.5) == 1]
-    below = [judge for judge, e in column.items() if side(e, 0.5) == -1]
-    known = [e for e in column.values() if side(e, 0.5) is not None]
-    lead = f"Discrimination: {len(above)} of {len(known)} judges rank better than chance"
-    if not known:
+    tested = [
+        row for row in compared.differences(given.judge_differences, "roc_auc", "chance") if row.p_holm is not None
+    ]
+    if tested:
+        sides = {row.judge_1: (1 if row.of(row.judge_1) > 0 else -1) if row.shown else 0 for row in tested}
+        basis = "Told from chance by p-values corrected for several judges (Holm)."
+    else:
+        sides = {judge: where for judge, e in column.items() if (where := side(e, 0.5)) is not None}
+        basis = "Intervals are taken alone, not corrected for several judges."
+    above, below = (sum(where == wanted for where in sides.values()) for wanted in (1, -1))
+    lead = f"Discrimination: {above} of {len(sides)} judges rank better than chance"
+    if not sides:
         lead = "Discrimination: nothing can be said"
     elif not above:
         lead = "Discrimination: no judge is shown to rank better than chance"
     text = f"ROC-AUC on test: {_figures(column)}. PR-AUC: {_figures(_column(metrics, 'pr_auc'))}."
-    text += f" Below 0.5 with the whole interval: {listed(below)}." if below else ""
-    return Statement(lead, f"{text} Intervals are taken alone, not corrected for several judges.", "table-scores")
+    worse = f" Worse than chance: {below}." if below else ""
+    return Statement(lead, f"{text}{worse} {basis}", "table-scores")
 
 
 def _decisions(metrics: Metrics) -> Statement:

@@ -6,11 +6,17 @@ import pytest
 
 from judge_pipeline import tables
 from judge_pipeline.figures import revision
-from judge_pipeline.figures.struggle_groups import struggle_groups_figure
+from judge_pipeline.figures.patterns import patterns_figure
+from judge_pipeline.figures.struggle_groups import (
+    struggle_groups_figure,
+    struggle_judges_figure,
+    struggle_levels_figure,
+)
+from judge_pipeline.figures.success_by_group import success_curves_figure, success_levels_figure
 from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
 from judge_pipeline.tables.revision import CONVERGENCE, REVISIONS
-from judge_pipeline.tables.struggle import STRUGGLE_GROUPS
-from judge_pipeline.tables.time_to_success import SURVIVAL_CURVES, SURVIVAL_GROUPS
+from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS
+from judge_pipeline.tables.time_to_success import SUCCESS_CURVES, SURVIVAL_CURVES, SURVIVAL_GROUPS
 from judge_pipeline_tests.report.made_dynamics import made_dynamics
 
 
@@ -77,7 +83,8 @@ def test_groups_carry_the_interval_over_clusters() -> None:
     assert drawn.figure is not None
     wanted = (groups["order"] == "as_recorded") & (groups["time_unit"] == "turns")
     rows = groups[wanted & (groups["statistic"] == "restricted_mean") & (groups["grouped_by"] == "problem_id")]
-    (dots,) = [t for t in drawn.figure.data if t.xaxis == "x"]
+    dots, turned = [t for t in drawn.figure.data if t.xaxis == "x"]
+    assert len(turned.x) == len(dots.x) and max(turned.y) < max(dots.y)
     assert list(dots.x) == rows["value"].tolist()
     np.testing.assert_allclose(np.array(dots.x) + np.array(dots.error_x.array), rows["cluster_high"].astype(float))
 
@@ -91,6 +98,16 @@ def test_struggle_of_groups_draws_the_panel_only() -> None:
     assert solved["value"].tolist() in [list(t.y) for t in drawn.figure.data if t.name == "mean p_ac"]
 
 
+def test_the_panel_is_seen_until_a_judge_is_chosen() -> None:
+    drawn = struggle_levels_figure(made_dynamics()["struggle_groups"], "problem_id")
+    assert drawn.figure is not None
+    choices = drawn.figure.layout.meta["choices"]
+    assert choices == ["the panel (mean)", "claude", "deepseek", "gemini", "openai"]
+    assert {trace.meta["choice"] for trace in drawn.figure.data} == set(range(len(choices)))
+    assert all(trace.visible == (trace.meta["choice"] == 0) for trace in drawn.figure.data)
+    assert all(note.visible == (note.name == "0") for note in drawn.figure.layout.annotations)
+
+
 def test_empty_tables_are_not_drawn_and_say_why() -> None:
     for drawn in (
         revision.churn_figure(REVISIONS.empty(), None, "code_ned"),
@@ -98,6 +115,11 @@ def test_empty_tables_are_not_drawn_and_say_why() -> None:
         time_curves_figure(SURVIVAL_CURVES.empty()),
         time_groups_figure(SURVIVAL_GROUPS.empty()),
         struggle_groups_figure(STRUGGLE_GROUPS.empty()),
+        struggle_judges_figure(STRUGGLE_GROUPS.empty()),
+        struggle_levels_figure(STRUGGLE_GROUPS.empty(), "participant"),
+        patterns_figure(PATTERN_GROUPS.empty()),
+        success_curves_figure(SUCCESS_CURVES.empty()),
+        success_levels_figure(SUCCESS_CURVES.empty(), "problem_id"),
     ):
         assert drawn.figure is None
         assert drawn.reason
