@@ -58,6 +58,12 @@ def test_copilot_arena_raw_votes_and_trace_s_redacted_ones() -> None:
     redacted = {"question_id": "q", "winner": "B", "redacted_prefix": "p", "redacted_suffix": None,
                 "redacted_llm_response_a": "x", "redacted_llm_response_b": "y"}  # fmt: skip
     assert one([redacted], format="copilot_arena", selection="trace", swap="none")["w"] == "B"
+    csv = (
+        ",question_id,winner,redacted_prefix,redacted_suffix,redacted_llm_response_a,redacted_llm_response_b\n"
+        '0,q,B,"use strict;\nour @X = qw(\n    id\n);","}\n\n1;","$row->{""a""}++;\n",$row\n'
+    )
+    published = read(csv, path="copilot.csv", format="copilot_arena").pairs.to_dict("records")[0]
+    assert (published["response_a"], published["response_b"]) == ('$row->{"a"}++;\n', "$row")
     assert read([raw | {"acceptedIndex": 2}], format="copilot_arena").quarantine.loc[0, "field"] == "acceptedIndex"
 
 
