@@ -22,6 +22,7 @@ from judge_pipeline.tables import (
     JUDGE_METRICS,
     JUDGE_PANELS,
     JUDGE_SCORES,
+    PREDICTIONS,
     PROMPT_CODE_NED,
     PROMPT_CODE_SUMMARY,
     PROMPT_LOGS,
@@ -160,4 +161,40 @@ def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.Ma
     )
 
 
-ASSETS = [contest_overview, cocreation_report]
+_READ_OF = (ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, PREDICTIONS, JUDGE_COVERAGE, STRUGGLE_CURVES)
+
+
+@dg.asset(
+    group_name=GROUP,
+    description="A page for each trajectory: prompts, changes of the program, judges and verdict turn by turn.",
+    deps=[table.name for table in _READ_OF],
+    partitions_def=CONTESTS,
+    kinds={"html"},
+    owners=OWNERS,
+    code_version=code_version(("report", "orchestration/trajectory_pages.py", "cocreation/prompt_windows.py")),
+    required_resource_keys={"workspace", "progress", "store"},
+)
+def trajectory_pages(context: dg.AssetExecutionContext) -> dg.MaterializeResult[Any]:
+    """Up to the setting ``trajectory_pages``, in ``<out>/reports/<contest>/trajectories/``; others on demand."""
+    from judge_pipeline.orchestration.provenance import provenance_of
+    from judge_pipeline.orchestration.trajectory_pages import pages_dir, write_pages
+
+    contest = contest_of(context)
+    workspace, settings = context.resources.workspace.workspace(), context.resources.workspace.contest(contest)
+    provenance = provenance_of(context.instance, context.resources.workspace, context.resources.store, contest)
+    written = write_pages(workspace, contest, provenance.code_version, limit=settings.trajectory_pages)
+    digest = hashlib.sha256()
+    for page in written:
+        digest.update(page.read_bytes())
+    context.resources.progress.table("trajectory_pages", len(written))
+    return dg.MaterializeResult(
+        metadata={
+            "index": dg.MetadataValue.path(str(pages_dir(workspace, contest) / "index.html")),
+            "pages": len(written),
+            "on_demand": f"judge-pipeline report {contest} --trajectories",
+        },
+        data_version=dg.DataVersion(digest.hexdigest()),
+    )
+
+
+ASSETS = [contest_overview, cocreation_report, trajectory_pages]

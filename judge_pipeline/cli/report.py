@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     help="Write each table as .csv and .tex into this folder.",
 )
 @click.option("--methods", is_flag=True, help="Print what was done with these data, in words that can be cited.")
-@click.option("--trajectories", is_flag=True, help="Write a page for each trajectory (of many, for 200) and a list.")
+@click.option("--trajectories", is_flag=True, help="Write a page for every trajectory, however many there are.")
 @click.option(
     "--trajectory",
     nargs=2,
     metavar="PARTICIPANT PROBLEM",
-    help="Write the page of this trajectory, whether or not it is among those of --trajectories.",
+    help="Write the page of this trajectory, whether or not it is among those that a run makes.",
 )
 def report(
     contest: str,

@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from judge_pipeline.report.trajectory_page import TrajectoryLink, Turn
     from judge_pipeline.settings.contest import ContestSettings
 
-MAX_PAGES = 200
-"""Pages that are made at once: of more trajectories, those drawn by the contest's seed. Others are made on demand."""
-
-
 _KEYS = ["participant", "problem_id"]
 
 
@@ -43,7 +39,7 @@ def write_pages(
     contest: str,
     code_version: str,
     only: tuple[str, str] | None = None,
-    limit: int = MAX_PAGES,
+    limit: int | None = None,
 ) -> list[Path]:
     """Write the pages, and the list of all that there are.
 
@@ -53,7 +49,7 @@ def write_pages(
         code_version: for the foot of the page.
         only: (participant, problem) of the one page to write; the others stay. None writes all up to ``limit`` and
             removes those that are not among them.
-        limit: how many at most.
+        limit: how many at most; of more trajectories, those that the contest's seed draws. None: all.
 
     Returns:
         The pages that were written.
@@ -90,16 +86,16 @@ def write_pages(
     return written
 
 
-def chosen_trajectories(trajectories: pd.DataFrame, seed: int, limit: int) -> list[tuple[str, str]]:
+def chosen_trajectories(trajectories: pd.DataFrame, seed: int, limit: int | None) -> list[tuple[str, str]]:
     """All trajectories, or as many as the limit, drawn by seed and name: the same ones however many others there are.
 
     Args:
         trajectories: table TRAJECTORIES.
         seed: the contest's seed.
-        limit: how many at most.
+        limit: how many at most; None: all.
     """
     keys = [(str(u), str(p)) for u, p in zip(trajectories["participant"], trajectories["problem_id"], strict=True)]
-    if len(keys) <= limit:
+    if limit is None or len(keys) <= limit:
         return keys
 
     def drawn(key: tuple[str, str]) -> str:

@@ -160,6 +160,11 @@ class ContestSettings(SettingsModel):
     split: SplitRatios = Field(default=SplitRatios(), description="Shares of val and test")
     seed: int = Field(default=20260401, ge=0, description="The one seed: splits, bootstrap, baseline")
     resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples")
+    trajectory_pages: int = Field(
+        default=200,
+        ge=0,
+        description="How many pages of trajectories a run makes, drawn by the seed where there are more trajectories",
+    )
     min_coverage: float = Field(default=1.0, gt=0, le=1, description="Share of its scope that a judge must answer")
     verdict_words: dict[str, str] = Field(default_factory=dict, description="Further verdict words -> verdict")
     problem_names: dict[str, str] = Field(default_factory=dict, description="Problem names on pages -> problem id")

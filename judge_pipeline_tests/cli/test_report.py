@@ -77,8 +77,12 @@ def test_pages_of_trajectories_are_written_and_listed(house: House) -> None:
     folder = pages_dir(house.workspace, "mini")
     rows = house.table(TRAJECTORIES)
     first = (rows["participant"].iloc[0], rows["problem_id"].iloc[0])
-    assert call(house, report, "mini", "--trajectory", *first).return_value == 0
     one = page_name("mini", *first)
+    assert call(house, report, "mini", "--trajectory", *first).return_value == 0
+    assert one in {file.name for file in folder.iterdir()}
+    write_pages(house.workspace, "mini", "1", limit=0)
+    assert {file.name for file in folder.iterdir()} == {"index.html"}
+    write_pages(house.workspace, "mini", "1", first)
     assert {file.name for file in folder.iterdir()} == {one, "index.html"}
     (folder / ("0" * 20 + ".html")).write_text("of nobody any more")
     assert call(house, report, "mini", "--trajectories").return_value == 0
