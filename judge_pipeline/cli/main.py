@@ -25,6 +25,7 @@ _COMMANDS = {
     "plan": ("judge_pipeline.cli.plan", "plan"),
     "status": ("judge_pipeline.cli.status", "status"),
     "batches": ("judge_pipeline.cli.batches", "batches"),
+    "checkpoint": ("judge_pipeline.cli.checkpoint", "checkpoint"),
     "explain": ("judge_pipeline.cli.explain", "explain"),
     "report": ("judge_pipeline.cli.report", "report"),
     "leaderboard": ("judge_pipeline.cli.leaderboard", "leaderboard"),
