@@ -1,19 +1,22 @@
-"""judge-pipeline compare as CI runs it: a process of its own, its exit code, what it prints."""
+"""judge-pipeline compare as CI runs it: its exit code, what it prints; once as a process of its own."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from judge_pipeline.cli.comparison_output import version_lines
+from judge_pipeline.cli.main import main
 from judge_pipeline.cocreation.difference_rows import TESTED
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
@@ -21,16 +24,36 @@ from judge_pipeline.tables import JUDGE_OUTPUTS, PREDICTIONS
 from judge_pipeline_tests.cocreation import scored_judges
 
 
-def compare(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+class Ended(NamedTuple):
+    returncode: int | str | None
+    stdout: str
+    stderr: str
+
+
+def compare(*arguments: str | Path, cwd: Path | None = None) -> Ended:
+    """The command in this process, which spares each call the seconds that starting one takes."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name in [name for name in os.environ if name.startswith("JUDGE_PIPELINE")]:
+            patch.delenv(name)
+        patch.setenv("COLUMNS", "80")
+        patch.chdir(cwd or Path.cwd())
+        patch.setattr(sys, "argv", ["judge-pipeline", "compare", *map(str, arguments), "--resamples", "200"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    return Ended(ended.value.code, out.getvalue(), err.getvalue())
+
+
+def compare_in_a_process(*arguments: str | Path) -> Ended:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("JUDGE_PIPELINE")}
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "judge_pipeline.cli.main", "compare", *map(str, arguments), "--resamples", "200"],
-        cwd=cwd,
         env={**environment, "COLUMNS": "80"},
         capture_output=True,
         text=True,
         check=False,
     )
+    return Ended(done.returncode, done.stdout, done.stderr)
 
 
 def figures(*arguments: str | Path) -> dict[str, Any]:
@@ -68,6 +91,16 @@ def test_the_exit_code_says_whether_a_figure_dropped(runs: dict[str, Path]) -> N
     told = compare(good, bad)
     assert told.returncode == 0
     assert "Dropped: a: ROC-AUC" in told.stdout
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_ends_with_the_same_code_and_words(runs: dict[str, Path], tmp_path: Path) -> None:
+    for new, code in ((runs["bad"], 3), (runs["fewer"], 4), (tmp_path / "nothing.csv", 2)):
+        ended = compare_in_a_process(runs["good"], new, "--fail-on-drop")
+        assert ended.returncode == code
+        here = compare(runs["good"], new, "--fail-on-drop")
+        assert ended[:2] == here[:2]
+        assert ended.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:], "above it is the name of the program"
 
 
 def test_metrics_and_margin_narrow_what_fails(runs: dict[str, Path]) -> None:
