@@ -48,6 +48,7 @@ def _run(workspace: Workspace, instance: dg.DagsterInstance, heard: _Heard) -> t
     return {name: int(str(metadata[name].value)) for name in ("files", "files_opened", "files_parsed")}, files
 
 
+@pytest.mark.slow
 def test_a_second_run_opens_nothing_and_each_file_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     contest = MiniContest(tmp_path / "home").lay(2, 2)
     time.sleep(0.05)

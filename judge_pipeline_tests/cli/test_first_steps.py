@@ -39,6 +39,7 @@ def test_the_next_steps_begin_with_a_look(tmp_path: Path) -> None:
     assert steps == sorted(steps) and steps[-1] < said.rindex("judge-pipeline run data/contests/my-contest ")
 
 
+@pytest.mark.slow
 def test_a_first_run_leaves_out_what_cannot_judge_and_says_why(mini: MiniContest) -> None:
     done = CliRunner().invoke(run, ["data/contests/mini"], standalone_mode=False)
     assert done.return_value == 0, done.output
@@ -54,6 +55,7 @@ def test_a_first_run_leaves_out_what_cannot_judge_and_says_why(mini: MiniContest
     assert "verified" in lines["text"] and "not judged: the contest folder" in lines["sharp"]
 
 
+@pytest.mark.slow
 def test_a_verdict_that_is_not_stated_is_no_word_to_be_taught(mini: MiniContest) -> None:
     (mini.folder / "submissions" / "E001" / "p1" / "zz.py").write_text("print(1)\n", encoding="utf-8")
     (mini.folder / "submissions" / "E001" / "p1" / "99.txt").write_text(

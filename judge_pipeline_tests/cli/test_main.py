@@ -65,6 +65,7 @@ def test_help_names_exit_codes_or_says_what_happens(shell: Shell, command: str) 
     assert len(out.splitlines()) > 5
 
 
+@pytest.mark.slow
 def test_a_contest_goes_from_files_to_a_report(shell: Shell, mini: MiniContest) -> None:
     code, out, _ = shell("run", "data/contests/mini", "--dry-run")
     assert code == 0
@@ -86,6 +87,7 @@ def test_a_contest_goes_from_files_to_a_report(shell: Shell, mini: MiniContest) 
     assert (code, out.strip()) == (0, str(report))
 
 
+@pytest.mark.slow
 def test_out_keeps_everything_in_one_folder(shell: Shell, mini: MiniContest, tmp_path: Path) -> None:
     code, _, _ = shell("run", "data/contests/mini", "--out", str(tmp_path / "out"), "--judges", "text")
     assert code == 0
@@ -93,6 +95,7 @@ def test_out_keeps_everything_in_one_folder(shell: Shell, mini: MiniContest, tmp
     assert not (mini.home / "var").exists()
 
 
+@pytest.mark.slow
 def test_a_judge_that_fails_is_named_and_the_rest_is_reported(shell: Shell, mini: MiniContest) -> None:
     code, out, err = shell("run", "data/contests/mini", "--judges", "sharp,text")
     assert code == 1
@@ -129,6 +132,7 @@ def test_a_contest_folder_that_cannot_be_a_partition_key(shell: Shell, mini: Min
     assert "cannot be a partition key" in err and "'spring-2026'" in err
 
 
+@pytest.mark.slow
 def test_an_empty_contest_and_a_broken_judges_yaml(shell: Shell, mini: MiniContest) -> None:
     (mini.home / "empty" / "submissions").mkdir(parents=True)
     code, _, err = shell("run", "empty")
@@ -140,6 +144,7 @@ def test_an_empty_contest_and_a_broken_judges_yaml(shell: Shell, mini: MiniConte
     assert "judges.yaml, line 2, key judges.a" in err
 
 
+@pytest.mark.slow
 def test_an_unreadable_file_is_set_aside_by_name(shell: Shell, mini: MiniContest) -> None:
     (mini.folder / "submissions" / "E001" / "p1" / "zz.txt").symlink_to("/nonexistent/elsewhere.txt")
     code, out, _ = shell("run", "data/contests/mini", "--judges", "text")
@@ -147,6 +152,7 @@ def test_an_unreadable_file_is_set_aside_by_name(shell: Shell, mini: MiniContest
     assert "nothing_set_aside" in out and "zz.txt" in out
 
 
+@pytest.mark.slow
 def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
     code, _, _ = shell("init", "work")
     assert code == 0
@@ -178,6 +184,7 @@ def test_status_without_any_contest_says_how_to_begin(shell: Shell) -> None:
     assert code == 0 and "judge-pipeline demo" in out
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_or_read_is_told_without_a_traceback(
     shell: Shell, mini: MiniContest, tmp_path: Path
 ) -> None:
@@ -198,6 +205,7 @@ def test_what_cannot_be_written_or_read_is_told_without_a_traceback(
     assert err.startswith("Error: Dagster's records of runs in") and "move that folder away" in err
 
 
+@pytest.mark.slow
 def test_a_judge_that_cannot_be_planned_stops_no_other_judge(
     shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +232,7 @@ def test_configuration_that_cannot_be_read_is_not_replaced_by_another(
     assert file.name in err and "no such file" in err
 
 
+@pytest.mark.slow
 def test_report_tells_of_a_judge_that_is_stale(shell: Shell, mini: MiniContest) -> None:
     shell("run", "data/contests/mini", "--dry-run")
     record(mini, "sharp")
@@ -235,6 +244,7 @@ def test_report_tells_of_a_judge_that_is_stale(shell: Shell, mini: MiniContest) 
     assert "text" not in err
 
 
+@pytest.mark.slow
 def test_a_check_that_stops_the_run_says_what_it_found(
     shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,6 +259,7 @@ def test_a_check_that_stops_the_run_says_what_it_found(
     assert not (mini.home / "var" / "tables" / "judge_outputs").exists(), "no judge is asked"
 
 
+@pytest.mark.slow
 def test_notes_beside_the_folders_of_a_contest_are_not_read(tmp_path: Path, shell: Shell) -> None:
     shell("init", "work")
     contest = tmp_path / "work" / "data" / "contests" / "my-contest"

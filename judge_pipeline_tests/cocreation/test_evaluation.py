@@ -66,6 +66,7 @@ def test_the_36_items_give_the_published_figures() -> None:
     assert set(table["n"]) == {36}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_agrees_with_scikit_learn_and_statsmodels_on_simulated_judges(seed: int) -> None:
     frame = simulated(seed)
@@ -138,6 +139,7 @@ def test_judges_share_their_resamples() -> None:
     pd.testing.assert_frame_equal(alone[columns], of_a, check_exact=True)
 
 
+@pytest.mark.slow
 def test_the_interval_of_auc_is_that_of_a_loop_over_resampled_trajectories() -> None:
     frame = simulated(3, n_groups=120, judges=("a",))
     row = figure(judge_metrics(frame, seed=0, n_resamples=2000), "a", "roc_auc")
@@ -170,6 +172,7 @@ def test_the_interval_of_the_threshold_ends_on_the_grid() -> None:
         assert {row["ci95_low"], row["ci95_high"]} <= {i / 100 for i in range(101)}
 
 
+@pytest.mark.slow
 def test_stability_is_the_share_of_resamples_of_val_that_choose_much_the_same_threshold() -> None:
     frame = simulated(5, n_groups=80, judges=("a",))
     metrics = judge_metrics(frame, seed=3, n_resamples=300)

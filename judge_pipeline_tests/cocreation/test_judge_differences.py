@@ -80,6 +80,7 @@ def test_levels_are_those_of_a_judge_without_skill() -> None:
         assert row["ci95_low"] == pytest.approx(of_judge["ci95_low"] - level, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_difference_is_that_of_a_loop_over_resampled_trajectories() -> None:
     frame = simulated(3, n_groups=120, judges=("a", "b"))
     row = row_of(judge_differences(frame, seed=0), "roc_auc", "a", "b")
@@ -100,6 +101,7 @@ def test_the_interval_of_a_difference_is_that_of_a_loop_over_resampled_trajector
     assert row["p_value"] == pytest.approx(2 * share, abs=0.08)
 
 
+@pytest.mark.slow
 def test_holm_corrects_over_the_rows_of_a_metric_and_what_it_is_set_against() -> None:
     table = judge_differences(simulated(4, judges=("a", "b", "c", "d")), seed=0, n_resamples=300)
     families = 0

@@ -129,6 +129,7 @@ def test_no_attempts_no_requests() -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(texts, st.sampled_from(["AC", "WA", "PENDING"]), texts), max_size=8),

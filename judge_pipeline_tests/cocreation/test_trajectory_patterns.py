@@ -96,6 +96,7 @@ def test_no_attempts_no_rows() -> None:
     assert trajectory_patterns(attempts, trajectories_of(attempts), curves, PatternRules()).empty
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=3, max_size=12))
 def test_the_depth_is_that_of_all_triples(steps: list[int]) -> None:

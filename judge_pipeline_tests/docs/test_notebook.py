@@ -13,6 +13,7 @@ from judge_pipeline_tests.cocreation import scored_judges
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "use-from-a-notebook.md"
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = scored_judges.simulated(3, n_groups=60)

@@ -317,6 +317,7 @@ _artifacts = st.lists(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(_artifacts, st.randoms(use_true_random=False))
 def test_nothing_is_lost_and_order_of_arrival_does_not_matter(

@@ -70,6 +70,7 @@ def _bytes(read: ContestRead) -> bytes:
     return b"".join(parquet_bytes(table, rows) for table, rows in _tables(read).items()) + read.fingerprint.encode()
 
 
+@pytest.mark.slow
 def test_all_ways_of_reading_give_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     cache = tmp_path / "cache.sqlite"
     plain = _bytes(read_contest(folder, "c", SETTINGS, n_processes=0))
@@ -308,6 +309,7 @@ def test_a_process_that_cannot_start_is_no_fault_of_a_file(folder: Path, monkeyp
         read_contest(folder, "c", SETTINGS, n_processes=2)
 
 
+@pytest.mark.slow
 def test_nothing_is_left_running_where_reading_is_broken_off(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[Any] = []
     popen = subprocess.Popen

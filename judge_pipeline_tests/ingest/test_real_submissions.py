@@ -95,6 +95,7 @@ def test_times_with_a_stated_zone_are_instants(shared: Path) -> None:
     assert {record.submitted_at for record in spoj} == {None}
 
 
+@pytest.mark.slow
 def test_no_file_crashes_any_reader(shared: Path) -> None:
     """Chats and feeds, too, are given to the readers of submissions, whole, cut short and with bytes changed."""
     for file in sorted((shared / "cases").rglob("*")):

@@ -89,6 +89,7 @@ _HOSTILE: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _HOSTILE)
 def test_hostile_input_is_bounded(name: str) -> None:
     data = _HOSTILE[name]()

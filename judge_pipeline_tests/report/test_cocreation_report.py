@@ -59,6 +59,7 @@ def scripts(document: LexborHTMLParser) -> list[str]:
     return [node.text(deep=True) for node in document.css("script:not([type])")]
 
 
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(demo: CocreationReportInput) -> None:
     again = made_tables()
     assert cocreation_report_html(demo, PROVENANCE) == cocreation_report_html(again, PROVENANCE)
@@ -281,6 +282,7 @@ def test_a_table_that_breaks_its_schema_is_refused(demo: CocreationReportInput) 
         replace(demo, survival=demo.survival.drop(columns=["n_at_risk"]))
 
 
+@pytest.mark.slow
 def test_many_judges_each_have_a_panel_and_a_row() -> None:
     document = parsed(made_tables(Made(judges=MANY_JUDGES)))
     assert len(document.css("#table-scores tbody tr")) == len(MANY_JUDGES)

@@ -159,6 +159,7 @@ def test_kappas_paradox_is_named_where_it_is_there_and_nowhere_else() -> None:
 p_values = st.one_of(st.none(), st.floats(0, 1))
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     chance_p=st.tuples(*[p_values] * 4), values=st.tuples(*[st.floats(-0.5, 0.5)] * 4),

@@ -137,6 +137,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(missing_tool("Python") is not None, reason="limits rely on Linux")
 @pytest.mark.parametrize("what", sorted(HOSTILE))
 def test_limits_hold(what: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,7 @@ def auc(accepted: list[float], others: list[float]) -> float:
     return fmean(below[round(value * 100)] for value in accepted) / len(others)
 
 
+@pytest.mark.slow
 def test_the_committed_files_are_what_the_script_writes(tmp_path: Path) -> None:
     write_recorded(CONTEST_DIR, tmp_path)
     for judge in JUDGES:

@@ -226,6 +226,7 @@ def test_programs_of_5000_lines_take_seconds(language: str) -> None:
     assert 0.5 < found["codebleu"] < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "cpp", "java"])
 def test_deeply_nested_programs_are_scored(language: str) -> None:
     for n in (1200, 30_000):

@@ -70,6 +70,7 @@ def test_it_predicts_every_attempt_and_learns_what_there_is_to_learn(judge: Any)
     assert result.outputs["s_algo"].isna().all()
 
 
+@pytest.mark.slow
 def test_labels_of_val_and_test_change_nothing(judge: Any) -> None:
     requests, labels = contest(60)
     first = judge(requests, labels).outputs

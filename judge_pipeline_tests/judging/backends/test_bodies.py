@@ -12,6 +12,7 @@ from judge_pipeline.judging.request import Message
 from judge_pipeline.settings import LitellmJudge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "settings"),
     [
