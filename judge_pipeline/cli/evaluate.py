@@ -9,12 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from judge_pipeline.cli.evaluation_sections import SECTION_NAMES, SECTIONS, print_sections
+from judge_pipeline.cli.evaluation_sections import SECTION_NAMES, SECTIONS, print_sections, printable
 from judge_pipeline.cli.pair_evaluation import PAIR_SECTION_NAMES, PAIR_SECTIONS, pairs_as_json
+from judge_pipeline.tables import SPLITS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, RULES
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def what_was_read(predictions: pd.DataFrame) -> str:
+    """In words, what a file of predictions holds: judges, attempts by split, and how many of them have no label."""
+    attempts = predictions.drop_duplicates("attempt_id")
+    n_judges = predictions["judge"].nunique()
+    of_split = ", ".join(f"{int((attempts['split'] == split).sum()):,} {split}" for split in SPLITS)
+    unlabelled, unanswered = int(attempts["y"].isna().sum()), int(predictions["p_ac"].isna().sum())
+    said = f"{n_judges:,} judge{'' if n_judges == 1 else 's'}, {len(attempts):,} attempt{'' if len(attempts) == 1 else 's'} ({of_split})"
+    said += f", {unlabelled:,} without a label" if unlabelled else ""
+    return said + (f", {unanswered:,} rows without an answer" if unanswered else "")
 
 
 class DataFailure(click.ClickException):
@@ -77,13 +89,15 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
 
     _check_ending(file)
     try:
-        tables = evaluation_tables(read_predictions(file), seed=seed, n_resamples=resamples)
+        predictions = read_predictions(file)
+        tables = evaluation_tables(predictions, seed=seed, n_resamples=resamples)
         if as_json:
             found = {**as_json_object(tables), "provenance": _provenance(file, seed, resamples)}
             click.echo(json.dumps(found, allow_nan=False))
             return
     except (PredictionFileError, PredictionError, OSError) as error:
         raise DataFailure(f"{click.format_filename(file)}: {error}") from error
+    click.echo(f"{printable(file.name)}: {what_was_read(predictions)}\n")
     shown = [section for section in SECTIONS if not sections or section.name in sections]
     print_sections(shown, tables, seed=seed, resamples=resamples)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.cli.evaluation_json import estimate_of, plain_number
+from judge_pipeline.report.notes import with_ranges, words_of
 from judge_pipeline.tables.metric_words import (
     AGREEMENT,
     MAPS,
@@ -73,7 +74,7 @@ def print_sections(
     from rich.console import Console
     from rich.table import Table
 
-    notes: dict[str, int] = {}
+    notes = Notes()
     console = Console(highlight=False, markup=False, emoji=False)
     for section in sections:
         lines = section.lines(tables)
@@ -82,12 +83,30 @@ def print_sections(
             if section.below:
                 console.print(f"{section.below}\n")
     console.print(f"{about} Intervals: cluster bootstrap, {resamples} resamples, seed {seed}.")
-    if notes:
+    if notes.texts:
         listed = Table.grid(padding=(0, 1))
-        for text, number in notes.items():
+        for number, text in enumerate(notes.texts, 1):
             listed.add_row(str(number), printable(text))
         console.print("\nNotes")
         console.print(listed)
+
+
+class Notes:
+    """The notes under the tables: those that differ in numbers only are one, which gives their range."""
+
+    def __init__(self) -> None:
+        self._gathered: dict[str, list[str]] = {}
+
+    def number(self, text: str) -> int:
+        """The number under which the note is found."""
+        words = words_of(text)
+        self._gathered.setdefault(words, []).append(text)
+        return list(self._gathered).index(words) + 1
+
+    @property
+    def texts(self) -> list[str]:
+        """The notes in the order of their numbers, from 1."""
+        return [with_ranges(texts) for texts in self._gathered.values()]
 
 
 def _metrics(tables: Mapping[str, pd.DataFrame]) -> list[Line]:
@@ -213,7 +232,7 @@ def _who(row: Mapping[str, Any]) -> str:
     return " | ".join(name for name in (row["judge_1"], row["judge_2"]) if name is not None) or "all"
 
 
-def _table(section: Section, lines: Sequence[Line], notes: dict[str, int]) -> Table:
+def _table(section: Section, lines: Sequence[Line], notes: Notes) -> Table:
     """Lines as a table; each figure is named once, above those it is of."""
     from rich import box
     from rich.table import Table
@@ -231,7 +250,7 @@ def _table(section: Section, lines: Sequence[Line], notes: dict[str, int]) -> Ta
     return table
 
 
-def _cells(row: Mapping[str, Any], columns: Columns, notes: dict[str, int]) -> list[str]:
+def _cells(row: Mapping[str, Any], columns: Columns, notes: Notes) -> list[str]:
     estimate = estimate_of(row)
     value, interval = estimate["value"], estimate["ci95"]
     reasons = estimate["reason"].split("; ") if estimate["reason"] else []
@@ -242,7 +261,7 @@ def _cells(row: Mapping[str, Any], columns: Columns, notes: dict[str, int]) -> l
         "undefined" if value is None else f"{value:.{digits}f}",
         "" if interval is None else f"{interval[0]:.4f} to {interval[1]:.4f}",
         *(cell(row) for cell in columns.values()),
-        " ".join(str(notes.setdefault(reason, len(notes) + 1)) for reason in reasons),
+        " ".join(str(number) for number in dict.fromkeys(notes.number(reason) for reason in reasons)),
     ]
 
 

@@ -13,7 +13,7 @@ from judge_pipeline.cocreation.judge_figures import JudgeFigures
 from judge_pipeline.cocreation.judged_attempts import JudgedAttempts
 from judge_pipeline.statistics import calibration, discrimination, thresholds
 from judge_pipeline.statistics.bootstrap import N_RESAMPLES, Weights, replicate
-from judge_pipeline.statistics.intervals import expanded_tail
+from judge_pipeline.statistics.intervals import FEWEST_RESAMPLES, expanded_tail
 from judge_pipeline.statistics.score_counts import FloatArray, ScoreCounts
 from judge_pipeline.tables import JUDGE_CURVES
 
@@ -111,7 +111,7 @@ def _curves(name: str, judge: JudgeFigures, replicates: dict[_Key, FloatArray]) 
     ):
         if points is not None:
             found.append((curve, {"x": points.x, "y": points.y, "threshold": points.threshold, "n": points.n}))
-            band = _band(replicates[name, f"{curve}_band"], judge.n_test_clusters)
+            band = _band(replicates[name, f"{curve}_band"], judge.n_clusters(f"{curve}_auc"))
             found.append((f"{curve}_band", {"x": BAND_GRID, "y": at(counts, BAND_GRID)[0], "n": judge.test.n, **band}))
     if len(counts.scores):
         bins = calibration.reliability_bins(counts)
@@ -121,7 +121,8 @@ def _curves(name: str, judge: JudgeFigures, replicates: dict[_Key, FloatArray]) 
     if mcc is not None and not np.isnan(mcc).all():
         known = ~np.isnan(mcc)
         grid = thresholds.GRID[known]
-        band = {end: values[known] for end, values in _band(replicates[name, "mcc_val"], judge.n_val_clusters).items()}
+        ends = _band(replicates[name, "mcc_val"], judge.n_clusters("mcc_val"))
+        band = {end: values[known] for end, values in ends.items()}
         found.append(("mcc_val", {"x": grid, "y": mcc[known], "threshold": grid, "n": judge.val.n, **band}))
     return found
 
@@ -129,9 +130,11 @@ def _curves(name: str, judge: JudgeFigures, replicates: dict[_Key, FloatArray]) 
 def _band(replicates: FloatArray, n_clusters: int) -> dict[str, FloatArray]:
     """Pointwise ends over the resamples in which the point is defined, expanded as all intervals are.
 
-    NaN where no resample defines the point, and everywhere for a single cluster.
+    NaN where no resample defines the point, and everywhere for a single cluster and for fewer than
+    ``FEWEST_RESAMPLES``. Both classes make these curves, so the clusters are those that count for the curve's figure
+    (``JudgeFigures.n_clusters``): with few of the rarer class, those of all would promise too much.
     """
-    if n_clusters < 2:
+    if n_clusters < 2 or len(replicates) < FEWEST_RESAMPLES:
         nothing = np.full(replicates.shape[1], np.nan)
         return {"ci95_low": nothing, "ci95_high": nothing}
     tail = expanded_tail(n_clusters)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 _GATHERED = re.compile(
     r"undefined in \d+ of \d+ resamples|0 stands for a squared gap|\d+ clusters: |\d+ of the probabilities are 0 or 1"
-    r"|too few to place"
+    r"|too few to place|\d+ resamples with a value give no"
 )
 """How such notes begin. Others may hold names with numbers in them, which are no range."""
 

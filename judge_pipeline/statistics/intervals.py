@@ -24,6 +24,9 @@ _NO_95_INTERVAL = "give no 95% interval"
 FEWEST_CLUSTERS = 5
 """Below this many clusters the expanded tail lies beyond what 2,000 resamples reach: the ends are the extremes."""
 
+FEWEST_RESAMPLES = 40
+"""Below this many resamples 2.5% of them are less than one: they give no 95% interval, whatever the clusters."""
+
 ROUNDING = 1e-12
 """Differences below this are floating-point noise."""
 
@@ -159,10 +162,16 @@ def estimate_with_interval(
         notes.append("no interval: a single cluster cannot be resampled")
         return Estimate(value, n, n_left_out, None, "; ".join(notes))
     interval = bootstrap_interval(replicates, n_clusters, on_grid=on_grid)
+    n_defined = len(replicates) - interval.n_undefined
     if n_clusters < FEWEST_CLUSTERS:
         notes.append(
             f"{n_clusters} clusters: fewer than {FEWEST_CLUSTERS} {_NO_95_INTERVAL}, so its ends are the least and "
             "the greatest value of all resamples, and it may well be too narrow"
+        )
+    elif 0 < n_defined < (needed := 1 / expanded_tail(n_clusters)):
+        notes.append(
+            f"{n_defined} resamples with a value {_NO_95_INTERVAL} of {n_clusters} clusters: its ends lie beyond "
+            f"them, and these are about their least and greatest. Ask for at least {math.ceil(needed):,}, better 2,000"
         )
     elif n_clusters < FEW_CLUSTERS:
         notes.append(
@@ -171,8 +180,8 @@ def estimate_with_interval(
         )
     if interval.n_undefined:
         notes.append(f"undefined in {interval.n_undefined} of {interval.n_resamples} resamples, which were skipped")
-    if interval.low is None or interval.high is None:
-        notes.append("no interval: undefined in every resample")
+    if n_defined < 2 or interval.low is None or interval.high is None:
+        notes.append(f"no interval: {'undefined in every resample' if not n_defined else 'one resample gives none'}")
         return Estimate(value, n, n_left_out, None, "; ".join(notes))
     if interval.high - interval.low < ROUNDING:
         notes.append("the interval has no width: every resample gives the same value")

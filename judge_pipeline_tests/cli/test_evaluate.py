@@ -206,14 +206,15 @@ def test_the_seed_decides_the_intervals_and_nothing_else(paper_file: Path) -> No
 
 
 def test_people_get_a_table_with_intervals_counts_and_numbered_notes(paper_file: Path) -> None:
-    result = run(str(paper_file), "--resamples", "50")
+    result = run(str(paper_file), "--resamples", "100")
     assert result.exit_code == 0
+    assert result.stdout.startswith("items.csv: 4 judges, 44 attempts (0 train, 8 val, 36 test)\n\n")
     lines = [line.split() for line in result.stdout.splitlines()]
     row = next(words for words in lines if words[:2] == ["DeepSeek", "0.5000"])
     assert row[3] == "to"
     assert row[5:7] == ["36", "0"]
     assert "Claude | Gemini" in result.stdout
-    assert "18 clusters: with fewer than 50" in " ".join(result.stdout.split())
+    assert "18 to 26 clusters: with fewer than 50" in " ".join(result.stdout.split())
     assert max(map(len, result.stdout.splitlines())) <= 80
 
 

@@ -338,7 +338,7 @@ def test_a_single_trajectory_has_no_interval() -> None:
 
 
 def test_few_trajectories_and_attempts_as_clusters_are_said() -> None:
-    metrics = judge_metrics(simulated(0, n_groups=40), seed=0, n_resamples=20)
+    metrics = judge_metrics(simulated(0, n_groups=40), seed=0, n_resamples=100)
     auc = figure(metrics, "a", "roc_auc")
     assert "20 clusters: with fewer than 50" in auc["reason"]
     needed = re.search(r"within 0.05 of the AUC takes about (\d+) trajectories \((\d+) attempts\)", auc["reason"])

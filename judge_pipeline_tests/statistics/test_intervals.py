@@ -119,11 +119,27 @@ def test_standard_error_is_that_of_the_mean() -> None:
 
 
 @pytest.mark.parametrize(
+    ("n_resamples", "n_clusters", "enough"),
+    [(1, 200, False), (2, 200, False), (20, 200, False), (41, 200, False), (42, 200, True), (2000, 5, True),
+     (1000, 5, False), (20, 3, True)],
+)  # fmt: skip
+def test_so_few_resamples_that_they_do_not_reach_the_ends_are_said(
+    n_resamples: int, n_clusters: int, enough: bool
+) -> None:
+    replicates = np.linspace(0.4, 0.6, n_resamples)
+    estimate = ours.estimate_with_interval(0.5, replicates, n=9, n_left_out=0, n_clusters=n_clusters)
+    # Of 3 clusters another note says that no resamples would do.
+    assert ("Ask for at least" in (estimate.reason or "")) is not enough
+    assert (estimate.ci95 is None) is (n_resamples == 1)
+    assert ours.has_95_interval(estimate) is (enough and n_clusters >= ours.FEWEST_CLUSTERS)
+
+
+@pytest.mark.parametrize(
     ("replicates", "n_clusters", "ci95", "words"),
     [
         ([0.4, 0.6], 50, True, None),
         ([0.4, 0.6], 49, True, "49 clusters: with fewer than 50"),
-        ([0.4, 0.6, np.nan], 50, True, "undefined in 1 of 3"),
+        ([0.4, 0.6, np.nan], 50, True, "undefined in 100 of 300"),
         ([0.5, 0.5], 50, True, "no width"),
         ([0.6, 0.7], 50, True, "outside its interval"),
         ([0.5, 0.6], 1, False, "single cluster"),
@@ -133,7 +149,8 @@ def test_standard_error_is_that_of_the_mean() -> None:
 def test_what_weakens_an_interval_is_said(
     replicates: list[float], n_clusters: int, ci95: bool, words: str | None
 ) -> None:
-    estimate = ours.estimate_with_interval(0.5, np.array(replicates), n=100, n_left_out=2, n_clusters=n_clusters)
+    many = np.array(replicates * 100)
+    estimate = ours.estimate_with_interval(0.5, many, n=100, n_left_out=2, n_clusters=n_clusters)
     assert (estimate.value, estimate.n, estimate.n_left_out) == (0.5, 100, 2)
     assert (estimate.ci95 is not None) == ci95
     assert (words is None and estimate.reason is None) or (words is not None and words in (estimate.reason or ""))
