@@ -21,7 +21,7 @@ from judge_pipeline.cocreation.time_to_success import survival_curves, survival_
 from judge_pipeline.cocreation.trajectory_patterns import PatternRules, trajectory_patterns
 from judge_pipeline.cocreation.trajectory_times import trajectory_times
 from judge_pipeline.settings.contest import DynamicsSettings, RevisionSettings
-from judge_pipeline_tests.paper_counts_contest import JUDGES, PARTICIPANTS, SEED, paper_counts_contest
+from judge_pipeline_tests.paper_counts_contest import JUDGES, SEED, PaperCountsContest, paper_counts_contest
 
 RESAMPLES = 60
 
@@ -29,7 +29,11 @@ RESAMPLES = 60
 @lru_cache
 def made_dynamics() -> dict[str, pd.DataFrame]:
     """Name -> table; the same objects each time, so copy a table before changing it."""
-    given = paper_counts_contest()
+    return dynamics_of(paper_counts_contest())
+
+
+def dynamics_of(given: PaperCountsContest, n_resamples: int = RESAMPLES) -> dict[str, pd.DataFrame]:
+    """Name -> table, of any contest made up in the same form."""
     attempts, whole = given.attempts, given.trajectories
     dynamics, revising = DynamicsSettings(), RevisionSettings()
     texts = prompt_texts(attempts, given.prompt_logs, problem_names={}, mentions=revising.mentions)
@@ -40,9 +44,9 @@ def made_dynamics() -> dict[str, pd.DataFrame]:
         attempts, given.prompt_logs, whole, participant_groups={}, problem_names={}, mentions=revising.mentions
     )
     turns = struggle_turns(attempts, given.predictions, whole, JUDGES)
-    contexts = participant_contexts(given.prompt_logs, PARTICIPANTS, roles="prompts")
+    contexts = participant_contexts(given.prompt_logs, sorted(attempts["participant"].unique()), roles="prompts")
     space = prompt_space(contexts, whole, seed=SEED)
-    drawn = {"seed": SEED, "n_resamples": RESAMPLES}
+    drawn = {"seed": SEED, "n_resamples": n_resamples}
     levels = dynamics.max_levels
     rules = PatternRules(dynamics.recovery_change, dynamics.stagnation_change, dynamics.stagnation_turns)
     patterns = trajectory_patterns(attempts, whole, given.struggle_curves, rules)
