@@ -24,7 +24,8 @@ def what_was_read(predictions: pd.DataFrame) -> str:
     n_judges = predictions["judge"].nunique()
     of_split = ", ".join(f"{int((attempts['split'] == split).sum()):,} {split}" for split in SPLITS)
     unlabelled, unanswered = int(attempts["y"].isna().sum()), int(predictions["p_ac"].isna().sum())
-    said = f"{n_judges:,} judge{'' if n_judges == 1 else 's'}, {len(attempts):,} attempt{'' if len(attempts) == 1 else 's'} ({of_split})"
+    judges, noun = "judge" if n_judges == 1 else "judges", "attempt" if len(attempts) == 1 else "attempts"
+    said = f"{n_judges:,} {judges}, {len(attempts):,} {noun} ({of_split})"
     said += f", {unlabelled:,} without a label" if unlabelled else ""
     return said + (f", {unanswered:,} rows without an answer" if unanswered else "")
 
