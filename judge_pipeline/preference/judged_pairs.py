@@ -1,7 +1,7 @@
 """Preference pairs with what judges, users and annotators chose, checked and as whole numbers.
 
-The one table that all figures of this room start from has a row for each pair and judge. Its index says where each row
-stands in a file, so that faults can be named.
+The one table that all figures of this room start from has a row for each pair and judge. Where its index is text, it
+says where each row stands in a file, so that faults can be named; else rows are numbered from 1.
 """
 
 from __future__ import annotations
@@ -88,6 +88,8 @@ def judged_pairs(decisions: pd.DataFrame) -> JudgedPairs:
         raise PairError(f"column(s) {', '.join(missing)} are missing. Remedy: give {', '.join(REQUIRED)}")
     if not len(decisions):
         raise PairError("there is no row. Remedy: give one row for each pair and judge")
+    if not all(isinstance(place, str) for place in decisions.index):
+        decisions = decisions.set_axis([f"row {number}" for number in range(1, len(decisions) + 1)])
     _check_names(decisions)
     pairs = _pairs_of(decisions)
     pair, judge = pd.factorize(decisions["pair_id"], sort=True)[0], pd.factorize(decisions["judge"])[0]

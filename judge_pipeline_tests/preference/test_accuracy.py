@@ -213,6 +213,12 @@ def test_what_cannot_be_right_is_named(change: dict[str, list[Any]], message: st
         preference_accuracy(decisions([("A", "A", "A"), ("B", "A", "B")]).assign(**change))
 
 
+def test_rows_of_a_frame_without_places_are_numbered() -> None:
+    frame = decisions([("A", "A", "A"), ("B", "A", "?")]).reset_index(drop=True)
+    with pytest.raises(PairError, match=r"^row 2: decision_ba is '\?'"):
+        preference_accuracy(frame)
+
+
 def test_an_unknown_rule_is_named() -> None:
     with pytest.raises(PairError, match=r"'loose'.*trace, exact"):
         preference_accuracy(decisions([("A", "A", "A")]), rule="loose")
