@@ -61,7 +61,7 @@ def test_hostile_programs_prompts_and_reasons_stay_text() -> None:
         document = LexborHTMLParser(text)
         assert not document.css("img, iframe, object, [onerror]")
         assert {a.attributes["href"] for a in document.css("a")} <= {
-            "index.html", "#content", "../cocreation_report.html", links[0].file
+            "index.html", "#content", "#turn-1", "../cocreation_report.html", links[0].file
         }  # fmt: skip
     assert LexborHTMLParser(html).css("pre.code span")[1].text() == HOSTILE
     assert len(html) < 100_000
