@@ -70,16 +70,28 @@ def judge_requests(
 
     Raises:
         JudgingError: nothing can be judged at all: a recorded file or a prompt template is missing or wrong, the
-            baseline has nothing to learn from, the checkpoint cannot be used, a model without a price is to be asked
-            under a ceiling.
+            baseline has nothing to learn from, an attempt is in ``requests`` more than once, the checkpoint cannot be
+            used, a model without a price is to be asked under a ceiling.
         BaseException: what interrupts the caller's thread; what was answered by then is kept.
     """
+    _refuse_twins(judge_name, requests)
     scope = in_scope(requests, settings.scope)
     if isinstance(settings, RecordedJudge):
         return _recorded(judge_name, settings, scope, context)
     if isinstance(settings, BaselineJudge):
         return _baseline(judge_name, settings, requests, scope, context)
     return _asked(judge_name, settings, scope, checkpoint, context, requests["attempt_id"])
+
+
+def _refuse_twins(judge: str, requests: pd.DataFrame) -> None:
+    ids = requests["attempt_id"]
+    twins = sorted(set(ids[ids.duplicated()]))
+    if twins:
+        shown = ", ".join(twins[:5]) + (", ..." if len(twins) > 5 else "")
+        raise JudgingError(
+            f"judge {judge}: {len(twins)} attempt ids are in judge_requests more than once: {shown}. An answer belongs "
+            "to one attempt: make the table anew, with each attempt once"
+        )
 
 
 def _recorded(judge: str, settings: RecordedJudge, scope: pd.DataFrame, context: JudgingContext) -> JudgingResult:

@@ -86,7 +86,7 @@ def total(calls: Calls) -> Spent:
         int(tokens_in.sum()) if len(tokens_in) else None,
         int(tokens_out.sum()) if len(tokens_out) else None,
         fsum(cost.tolist()) if len(cost) else None,
-        fsum(calls.latency_ms.tolist()) / 1000.0,
+        fsum(_known(calls.latency_ms).tolist()) / 1000.0,
     )
 
 

@@ -90,7 +90,7 @@ def rows_of(
         run_id=by.run_id,
         try_number=by.number,
         started_at=by.started_at,
-        latency_ms=by.latency_ms or 0.0,
+        latency_ms=by.latency_ms,
         tokens_in=got.tokens_in,
         tokens_out=got.tokens_out,
         tokens_reasoning=got.tokens_reasoning,

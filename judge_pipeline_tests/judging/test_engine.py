@@ -18,9 +18,10 @@ import pytest
 
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
+from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.verification import in_scope, verify
-from judge_pipeline.settings import LitellmJudge
+from judge_pipeline.settings import BaselineJudge, LitellmJudge, RecordedJudge
 from judge_pipeline.tables import JUDGE_OUTPUTS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -382,7 +383,7 @@ from pathlib import Path
 import pandas as pd
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
-from judge_pipeline.settings import LitellmJudge
+from judge_pipeline.settings import BaselineJudge, LitellmJudge, RecordedJudge
 settings, requests, url, prompts = sys.argv[1:]
 result = judge_requests(
     "loopback", LitellmJudge(**json.loads(settings)), pd.read_parquet(requests),
@@ -474,3 +475,25 @@ def test_a_key_that_no_header_can_carry_is_named_before_anything_is_asked(
     assert (len(provider.requests), list(result.failures["class"])) == (0, ["authentication"] * 3)
     text = result.failures["text"][0]
     assert text.startswith("LOOPBACK_KEY, the key of judge j, holds a blank") and "abcdefgh" not in text
+
+
+@pytest.mark.parametrize("backend", ["litellm", "baseline", "recorded"])
+def test_an_attempt_that_is_given_twice_is_named_and_nothing_is_asked(
+    provider: Any,
+    loopback_judge: Any,
+    make_requests: Any,
+    checkpoint: Checkpoint,
+    context: JudgingContext,
+    backend: str,
+) -> None:
+    table = make_requests(4)
+    doubled = pd.concat([table, table.iloc[[1, 3]], table.iloc[[1]]], ignore_index=True)
+    settings: Any = {
+        "litellm": loopback_judge,
+        "baseline": lambda: BaselineJudge(backend="baseline"),
+        "recorded": lambda: RecordedJudge(backend="recorded", file="answers.csv", model="m"),
+    }[backend]()
+    said = f"2 attempt ids are in judge_requests more than once: {1:016x}, {3:016x}\\."
+    with pytest.raises(JudgingError, match=said):
+        judge_requests("j", settings, doubled, checkpoint=checkpoint, context=context)
+    assert provider.requests == []

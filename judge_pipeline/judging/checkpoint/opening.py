@@ -9,8 +9,9 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from judge_pipeline.judging.checkpoint.migrating import is_outdated, migrate
 from judge_pipeline.judging.checkpoint.same_file import watch
-from judge_pipeline.judging.checkpoint.tables import METADATA
+from judge_pipeline.judging.checkpoint.tables import CALLS, METADATA
 from judge_pipeline.judging.failures import JudgingError
 
 BUSY_TIMEOUT_SECONDS = 60.0
@@ -170,12 +171,20 @@ def _make_folder(file: Path | None) -> None:
 def _make_tables(engine: sa.Engine) -> None:
     with engine.begin() as connection:
         if engine.dialect.name == "postgresql":
-            if _all_there(connection):
+            all_there = _all_there(connection)
+            if all_there and not is_outdated(connection):
                 return  # whoever may only read and write need not be allowed to make tables
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING_TABLES)))
+            if all_there:
+                migrate(connection)
+                return
         for table in METADATA.sorted_tables:
             connection.execute(sa.schema.CreateTable(table, if_not_exists=True))
             for index in table.indexes:
+                connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
+        if is_outdated(connection):
+            migrate(connection)
+            for index in CALLS.indexes:
                 connection.execute(sa.schema.CreateIndex(index, if_not_exists=True))
         for name in _OUTDATED_INDEXES:
             connection.exec_driver_sql(f"DROP INDEX IF EXISTS {name}")

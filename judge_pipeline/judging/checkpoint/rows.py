@@ -26,7 +26,8 @@ class StoredRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallRow:
-    """One try at a provider. Times in UTC (ISO 8601), latency in milliseconds, money in US dollars."""
+    """One try at a provider. Times in UTC (ISO 8601), latency in milliseconds (None for a line of a batch, which nobody
+    times), money in US dollars."""
 
     judge: str
     request_hash: str
@@ -35,7 +36,7 @@ class CallRow:
     run_id: str
     try_number: int
     started_at: str
-    latency_ms: float
+    latency_ms: float | None
     tokens_in: int | None = None
     tokens_out: int | None = None
     tokens_reasoning: int | None = None
@@ -82,7 +83,7 @@ class Spent:
         tokens_in: prompt tokens; None where no call reported any.
         tokens_out: answer tokens, thinking included; None where no call reported any.
         cost_usd: US dollars; None where no call was priced.
-        seconds: sum of the calls' latencies.
+        seconds: sum of the calls' latencies, as far as they were timed.
     """
 
     n_calls: int = 0

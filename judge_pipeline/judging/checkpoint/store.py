@@ -80,7 +80,7 @@ class Checkpoint:
             .group_by(CALLS.c.request_hash)
         )
         return {
-            row[0]: Spent(row[1], row[2], row[3], row[4], row[5] / 1000.0)
+            row[0]: Spent(row[1], row[2], row[3], row[4], (row[5] or 0.0) / 1000.0)
             for row in self._by_hash(query, CALLS.c.request_hash, request_hashes)
         }
 

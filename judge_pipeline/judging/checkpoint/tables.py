@@ -30,7 +30,7 @@ CALLS = sa.Table(
     sa.Column("run_id", sa.String(64), nullable=False, comment="the asking that made the call"),
     sa.Column("try_number", sa.Integer, nullable=False, comment="within the asking, from 1"),
     sa.Column("started_at", sa.String(32), nullable=False, comment="UTC, ISO 8601"),
-    sa.Column("latency_ms", sa.Float, nullable=False),
+    sa.Column("latency_ms", sa.Float, comment="null for a line of a batch, which nobody times"),
     sa.Column("tokens_in", sa.Integer),
     sa.Column("tokens_out", sa.Integer),
     sa.Column("tokens_reasoning", sa.Integer),

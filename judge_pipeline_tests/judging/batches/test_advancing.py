@@ -22,6 +22,12 @@ FULL_USD = (100 * 10.0 + 20 * 100.0) / 1e6
 """Price of one reply of the loopback server, without a discount."""
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
+
+
 @pytest.fixture
 def judge(loopback_judge: Any) -> Callable[..., Any]:
     def make(**changes: Any) -> Any:
@@ -69,6 +75,7 @@ def test_submit_then_collect_at_half_price(provider: Any, judge: Any, runs: Runs
     row = done.outputs.iloc[0]
     assert (row["p_ac"], row["n_tries"], row["repair"]) == (0.25, 1, None)
     assert row["latency_ms"] is None or row["latency_ms"] != row["latency_ms"]  # a line of a batch is not timed
+    assert runs.calls("latency_ms") == [(None,)] * 6
     assert provider.batches.files == {}  # deleted at the provider, all three kinds
     before = list(provider.batches.calls)
     again = runs(judge())

@@ -73,6 +73,12 @@ class Processes:
         return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_kind(request: pytest.FixtureRequest) -> str:
+    """All of this holds over both."""
+    return str(request.param)
+
+
 @pytest.fixture
 def processes(
     loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext, tmp_path: Path
