@@ -161,15 +161,29 @@ def turns_of(value: Any, field: str) -> list[Turn]:
     for turn in found:
         if not isinstance(turn, Mapping) or not isinstance(turn.get("role"), str):
             raise Faulty(field, value, "has a turn without a role", remedy)
-        turns.append((turn["role"], said_in(turn.get("content"))))
+        turns.append((turn["role"], said_in(turn.get("content"), field)))
     return turns
 
 
-def said_in(content: Any) -> str:
-    """The text of a turn's content."""
+def said_in(content: Any, field: str) -> str:
+    """The text of a turn's content: a text, a part {type, text}, or a list of parts; '' where it is missing.
+
+    Raises:
+        Faulty: it is anything else.
+    """
     if isinstance(content, str):
         return content
-    if isinstance(content, Mapping):
-        content = [content]
-    parts = [part if isinstance(part, str) else part.get("text") for part in content or () if part]
-    return "\n".join(part for part in parts if isinstance(part, str) and part)
+    parts = [] if content is None else [content] if isinstance(content, Mapping) else content
+    if not isinstance(parts, list) or not all(isinstance(part, str | Mapping | None) for part in parts):
+        raise Faulty(field, content, "has a turn whose content is no text", "write a text, or a list of {type, text}")
+    texts = [part.get("text") if isinstance(part, Mapping) else part for part in parts]
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def within(value: Any, *keys: str) -> Any:
+    """What stands in nested objects under the keys, one after the other; None where one of them is no object."""
+    for key in keys:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value

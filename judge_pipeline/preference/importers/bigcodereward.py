@@ -11,7 +11,7 @@ from typing import Any
 
 from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, PairDraft, Turn
 from judge_pipeline.preference.importers.importer import Importer, Values
-from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, said_in, text_of
+from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, said_in, text_of, within
 from judge_pipeline.settings.preference import BigCodeRewardSource
 
 _VOTES = {
@@ -42,7 +42,9 @@ def pair_of(values: Values, source: BigCodeRewardSource) -> PairDraft:
         evidence_a=_evidence(values, states, "A"),
         evidence_b=_evidence(values, states, "B"),
         aspects={
-            aspect: choice_of(said, f"feedback.{aspect}", _VOTES) if said in _VOTES else str(said)
+            aspect: choice_of(said, f"feedback.{aspect}", _VOTES)
+            if isinstance(said, str) and said in _VOTES
+            else str(said)
             for aspect, said in feedback.items()
             if aspect != "vote_type"
         },
@@ -53,7 +55,7 @@ def pair_of(values: Values, source: BigCodeRewardSource) -> PairDraft:
 
 def _turns(states: Mapping[str, Any], model: str) -> list[Turn]:
     """A model's messages: pairs of a role and a text."""
-    messages = (states.get(model) or {}).get("messages")
+    messages = within(states, model, "messages")
     if not isinstance(messages, list) or not messages:
         raise Faulty(f"states.{model}.messages", messages, "holds no messages", "remove the row")
     turns = []
@@ -61,7 +63,7 @@ def _turns(states: Mapping[str, Any], model: str) -> list[Turn]:
         if not isinstance(message, list) or len(message) < 2 or message[-1] is None:
             raise Faulty(f"states.{model}.messages", message, "is no pair of a role and a text", "remove the row")
         role = str(message[0]).lower()
-        turns.append((_ROLES.get(role, role), said_in(message[-1])))
+        turns.append((_ROLES.get(role, role), said_in(message[-1], f"states.{model}.messages")))
     return turns
 
 
@@ -71,7 +73,7 @@ def _question(turns: list[Turn]) -> str | None:
 
 def _last_run(states: Mapping[str, Any], model: str) -> Mapping[str, Any]:
     """The sandbox's state after the last round that was run; empty where none was."""
-    rounds = (states.get(model) or {}).get("sandbox_logs_by_round") or {}
+    rounds = within(states, model, "sandbox_logs_by_round")
     entries = rounds.items() if isinstance(rounds, Mapping) else ()
     numbered = [(int(key), entry) for key, entry in entries if str(key).isdigit() and isinstance(entry, Mapping)]
     for _, entry in sorted(numbered, key=lambda item: -item[0]):
@@ -86,13 +88,9 @@ def _evidence(values: Values, states: Mapping[str, Any], side: str) -> dict[str,
     found = {
         "output": values.get(f"execution_output_{side}") or run.get("sandbox_output"),
         "error": values.get(f"execution_error_{side}") or run.get("sandbox_error"),
-        "screenshot": run.get("screenshot_path") or _path_of(values.get(f"execution_screenshot_{side}")),
+        "screenshot": run.get("screenshot_path") or within(values, f"execution_screenshot_{side}", "path"),
     }
     return {name: value for name, value in found.items() if isinstance(value, str) and value.strip()}
-
-
-def _path_of(image: Any) -> str | None:
-    return image.get("path") if isinstance(image, Mapping) else None
 
 
 def _code_language(states: Mapping[str, Any]) -> str | None:

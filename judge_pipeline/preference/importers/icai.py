@@ -16,7 +16,7 @@ from judge_pipeline.ingest.record_files import Record, plain
 from judge_pipeline.ingest.records import UnreadableArtifact
 from judge_pipeline.preference.drafts import LeftOut, PairDraft
 from judge_pipeline.preference.importers.importer import Importer, Records, Values
-from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, text_of
+from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, text_of, within
 from judge_pipeline.settings.preference import IcaiSource
 
 _ANNOTATORS = "annotators of the document"
@@ -33,8 +33,13 @@ def records(data: bytes, path: str, source: IcaiSource) -> Records:
     comparisons = document.get("comparisons") if isinstance(document, Mapping) else None
     if not isinstance(comparisons, list):
         raise UnreadableArtifact(path, None, "is no document with comparisons", "export it as annotated pairs (JSON)")
-    annotators = {str(key): dict(value) for key, value in (document.get("annotators") or {}).items()}
-    chooser = _chooser(source.annotator, annotators, document.get("metadata") or {})
+    told = document.get("annotators")
+    annotators = {
+        str(key): dict(value)
+        for key, value in (told.items() if isinstance(told, Mapping) else ())
+        if isinstance(value, Mapping)
+    }
+    chooser = _chooser(source.annotator, annotators, within(document, "metadata", "default_annotator"))
     if chooser is None:
         names = ", ".join(f"{key} ({value.get('name') or value.get('type')})" for key, value in annotators.items())
         raise UnreadableArtifact(path, "annotators", f"has no annotator who chose; it has {names[:300]}", "name one in "
@@ -56,10 +61,8 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
     if w is None:
         raise LeftOut("the annotator did not choose", "source.annotator")
     told = {key: (annotators.get(key) or {}, choice) for key, choice in chosen.items() if choice is not None}
-    sides = [values.get(f"response_{x}") or {"text": values.get(f"text_{x}")} for x in "ab"]
-    texts = [response_of(side.get("text"), f"response_{x}") for side, x in zip(sides, "ab", strict=True)]
-    metadata = mapping_of(values.get("metadata"), "metadata")
-    models = [side.get("model") or metadata.get(f"model_{x}") for side, x in zip(sides, "ab", strict=True)]
+    texts = [_text(values, x) for x in "ab"]
+    models = [within(values, f"response_{x}", "model") or within(values, "metadata", f"model_{x}") for x in "ab"]
     return PairDraft(
         texts[0],
         texts[1],
@@ -79,17 +82,21 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
     )
 
 
+def _text(values: Values, side: str) -> str:
+    """A response's text: in an object of its own (version 2.0) or beside the other (1.0)."""
+    new, old = f"response_{side}", f"text_{side}"
+    return response_of(within(values, new, "text") if new in values else values.get(old), new)
+
+
 def _choice(said: Any, field: str) -> str | None:
     pref = said.get("pref") if isinstance(said, Mapping) else said
     return None if pref is None else choice_of(pref, f"annotations.{field}.pref")
 
 
-def _chooser(
-    wanted: str | None, annotators: Mapping[str, Mapping[str, Any]], metadata: Mapping[str, Any]
-) -> str | None:
+def _chooser(wanted: str | None, annotators: Mapping[str, Mapping[str, Any]], default: Any) -> str | None:
+    """The id of the annotator whose choice is w."""
     if wanted is None:
-        default = metadata.get("default_annotator")
-        return str(default) if default is not None else None
+        return default if isinstance(default, str) and default else None
     return next((key for key, value in annotators.items() if wanted in (key, value.get("name"))), None)
 
 
