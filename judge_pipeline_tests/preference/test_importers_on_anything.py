@@ -112,6 +112,7 @@ def test_every_record_is_accounted_for_whatever_stands_in_a_place(name: str, sel
         assert len(found.pairs) >= 1
 
 
+@pytest.mark.slow
 def test_a_document_of_annotated_pairs_may_be_spoilt_anywhere() -> None:
     settings = PreferenceSettings.model_validate({"source": {"format": "icai"}})
     for document in spoilt(DOCUMENT):

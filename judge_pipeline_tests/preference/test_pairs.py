@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.preference.drafts import PairDraft, majority
@@ -170,6 +170,7 @@ ANY_ROW = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(ANY_ROW, max_size=12),
     st.sampled_from(["keep", "leave_out"]),
