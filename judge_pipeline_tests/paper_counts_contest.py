@@ -7,10 +7,12 @@ rejections of solved trajectories follow their first accepted attempt.
 from __future__ import annotations
 
 import hashlib
+import json
 import random
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -157,3 +159,47 @@ def _predictions(rng: random.Random, attempts: pd.DataFrame, splits: pd.DataFram
                 }
             )  # fmt: skip
     return PREDICTIONS.conform(rows)
+
+
+def lay_paper_counts(home: Path) -> None:
+    """The contest as a folder that people would bring, with what its judges said recorded; chats carry no times."""
+    config, folder = home / "assets_config", home / "data" / "contests" / "paper-counts"
+    (config / "prompts").mkdir(parents=True)
+    judges = "".join(f"  {judge}: {{backend: recorded, file: recorded/{judge}.jsonl}}\n" for judge in JUDGES)
+    (config / "judges.yaml").write_text(f"judges:\n{judges}", encoding="utf-8")
+    (config / "contests.yaml").write_text(f"seed: {SEED}\nresamples: 100\n", encoding="utf-8")
+    template = Path(__file__).resolve().parent.parent / "assets_config" / "prompts" / "cocreation_judge.md.j2"
+    (config / "prompts" / template.name).write_bytes(template.read_bytes())
+    contest = paper_counts_contest()
+    for row in contest.attempts.to_dict("records"):
+        _write(folder / row["path"], _page(row))
+    for path, messages in contest.prompt_logs.groupby("path", sort=True):
+        said = "\n\n".join(f"## {role.capitalize()}\n\n{text}" for role, text in zip(
+            messages["role"], messages["text"], strict=True))  # fmt: skip
+        _write(folder / str(path).replace(".json", ".md"), f"{said}\n")
+
+
+def record_judges(home: Path, attempts: pd.DataFrame) -> None:
+    """What the judges say of attempts that were read from ``lay_paper_counts``, by submission id."""
+    number = paper_counts_contest().attempts.set_index("attempt_id")["submission_id"]
+    read = attempts.set_index("submission_id")["attempt_id"]
+    for judge, rows in paper_counts_contest().predictions.groupby("judge"):
+        lines = [
+            json.dumps({"attempt_id": read[number[row["attempt_id"]]], "p_ac": row["p_ac"], "s_algo": row["s_algo"],
+                        "s_robust": row["s_robust"], "rationale": "made up"})
+            for row in rows.to_dict("records")
+        ]  # fmt: skip
+        _write(home / "data" / "contests" / "paper-counts" / "recorded" / f"{judge}.jsonl", "\n".join(lines) + "\n")
+
+
+def _page(row: dict[str, Any]) -> str:
+    at = "" if pd.isna(row["submitted_at"]) else f"Submitted at: {row['submitted_at']:%Y-%m-%d %H:%M:%S} +0000\n"
+    return (
+        f"Problem: {row['problem_id']}\nAuthor: {row['participant']}\nSubmission ID: {row['submission_id']}\n"
+        f"Result: {row['verdict']}\nLanguage: {row['language']}\n{at}\n```\n{row['source_code']}\n```\n"
+    )
+
+
+def _write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
