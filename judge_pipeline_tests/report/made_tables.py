@@ -290,15 +290,13 @@ def _bands(judge: str, rows: Sequence[dict[str, Any]], n: int) -> list[dict[str,
 
 
 def _mcc_on_val(contest: Contest, judge: str) -> list[dict[str, Any]]:
-    """MCC on val over the grid, without the thresholds that accept all or nothing."""
-    from sklearn.metrics import matthews_corrcoef
-
+    """MCC on val over the grid, as the correlation it is, without the thresholds that accept all or nothing."""
     val = (contest.attempts["split"] == "val").to_numpy()
     y, p = contest.attempts["y"].to_numpy()[val], contest.p_ac[judge][val]
     rows: list[dict[str, Any]] = []
     for t in np.arange(101) / 100:
         if len(set(y.tolist())) == 2 and 0 < (p >= t).sum() < len(p):
-            mcc = float(matthews_corrcoef(y, p >= t))
+            mcc = float(np.corrcoef(y, p >= t)[0, 1])
             rows.append(
                 {"judge": judge, "curve": "mcc_val", "point": len(rows) + 1, "x": t, "y": mcc, "threshold": t,
                  "n": len(y), "ci95_low": max(-1.0, mcc - 0.3), "ci95_high": min(1.0, mcc + 0.3), "reason": None}
