@@ -14,9 +14,6 @@ from judge_pipeline.tables.metric_words import METRICS, metric_label
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_TICKS = 4
-"""Periods that are named under a panel, at most: names of days are long."""
-
 _SPREAD = 0.5
 """Share of the distance between two periods over which the judges of one stand side by side."""
 
@@ -36,7 +33,9 @@ def anchor_figure(figures: pd.DataFrame) -> style.DrawnFigure:
     counts = values.loc[values["n"] > 0, "n"].astype(int)
     subtitle = f"periods {periods[0]} to {periods[-1]}, {n_in_words(counts, 'attempts')}; bars: 95% intervals"
     facets = style.Facets(len(shown), height=180, min_width=240, gap_x=52, gap_y=96)
-    places = sorted({round(k * (len(periods) - 1) / max(_TICKS - 1, 1)) for k in range(_TICKS)})
+    # Names of days are long: the first and the last are named, and one between them where it stands in the middle.
+    last = len(periods) - 1
+    places = sorted({0, last, *([last // 2] if last % 2 == 0 else [])})
     ticks = {
         "tickmode": "array", "tickvals": places, "ticktext": [style.plain(periods[k]) for k in places],
         "range": [-0.5, len(periods) - 0.5], "showgrid": False, "tickangle": 0,
