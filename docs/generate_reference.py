@@ -74,7 +74,8 @@ def configuration_page() -> str:
     parts.append(f"\n### dynamics\n\n{_doc(DynamicsSettings)}\n\n{_settings_table(DynamicsSettings)}")
     parts.append(
         "\n## preference.yaml\n\n`assets_config/preference.yaml` holds the defaults; a set's own `preference.yaml` may "
-        "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md).\n\n"
+        "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md). "
+        "`redaction` is that of contest.yaml; `source` says a format, with the settings below.\n\n"
         + _settings_table(PreferenceSettings)
     )
     parts.append(f"\n### split of preference.yaml\n\n{_doc(PreferenceSplit)}\n\n{_settings_table(PreferenceSplit)}")

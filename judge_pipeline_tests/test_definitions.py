@@ -89,6 +89,8 @@ GRAPH = {
     "start_page": {"cocreation_report", "judge_versions", "leaderboard"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
     "judge_scores": {"judge_coverage", "predictions"},
+    "pair_redaction_counts": {"preference_pairs"},
+    "pair_texts": {"preference_pairs"},
     "participant_contexts": {"attempts", "prompt_logs"},
     "pattern_groups": {"trajectory_patterns"},
     "predictions": {"attempts", "judge_coverage", "splits"},

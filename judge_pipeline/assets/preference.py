@@ -22,6 +22,8 @@ from judge_pipeline.orchestration.table_asset import (
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     DATASET_PROFILE,
+    PAIR_REDACTION_COUNTS,
+    PAIR_TEXTS,
     PREFERENCE_PAIRS,
     PREFERENCE_QUARANTINE,
     PREFERENCE_SELECTION,
@@ -48,9 +50,9 @@ _READ: dict[Table, tuple[Check, ...]] = {
 }
 
 
-@dg.multi_asset(
-    name="read_preference_folder",
-    outs={
+def _outs(tables: Iterable[Table], rooms: tuple[str, ...]) -> dict[str, dg.AssetOut]:
+    """The outputs of a step that makes several tables."""
+    return {
         table.name: dg.AssetOut(
             key=table.name,
             description=table.description,
@@ -58,11 +60,21 @@ _READ: dict[Table, tuple[Check, ...]] = {
             kinds={"pandas", "parquet"},
             owners=OWNERS,
             group_name=GROUP,
-            code_version=code_version(("ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py",
-                                       "preference/row_values.py", "preference/fenced_code.py")),
+            code_version=code_version(rooms),
         )
-        for table in _READ
-    },
+        for table in tables
+    }
+
+
+@dg.multi_asset(
+    name="read_preference_folder",
+    outs=_outs(
+        _READ,
+        (
+            "ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py", "preference/row_values.py",
+            "preference/fenced_code.py",
+        ),
+    ),
     deps=[PREFERENCE_FOLDER],
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _READ.items() for spec in check_specs(table, checks)],
@@ -185,4 +197,41 @@ def dataset_profile(context: dg.AssetExecutionContext, preference_pairs: Any) ->
     return Made(rows, {"natural_languages": f"by Lingua, {settings.natural_languages} accuracy"})
 
 
-ASSETS = [PREFERENCE_FOLDER, read_preference_folder, preference_splits, dataset_profile]
+_TEXTS: dict[Table, tuple[Check, ...]] = {
+    PAIR_TEXTS: (
+        Check("every_pair", "Every pair has its texts, once", blocking=True),
+        Check("no_label", "No column holds a choice, a vote, an aspect or a model", blocking=True),
+    ),
+    PAIR_REDACTION_COUNTS: (Check("redaction_on", "Every kind of personal data is replaced", warns=True),),
+}
+
+
+@dg.multi_asset(
+    name="make_pair_texts",
+    outs=_outs(_TEXTS, ("preference/pair_texts.py", "ingest/redaction.py", "ingest/redacting")),
+    ins={PREFERENCE_PAIRS.name: dg.AssetIn()},
+    partitions_def=PREFERENCE_SETS,
+    check_specs=[spec for table, checks in _TEXTS.items() for spec in check_specs(table, checks)],
+    required_resource_keys={"workspace", "progress", "store"},
+    description="What judges are shown of pairs: no label, and personal data replaced as preference.yaml says.",
+)
+def make_pair_texts(context: dg.AssetExecutionContext, preference_pairs: Any) -> Iterator[Any]:
+    """Pairs -> pair_texts, pair_redaction_counts."""
+    from judge_pipeline.preference.pair_texts import pair_texts
+
+    redaction = context.resources.workspace.preference(preference_set_of(context)).redaction
+    texts, counts = pair_texts(preference_pairs, redaction)
+    labels = {"w", "both_bad", "votes", "aspects", "model_a", "model_b"} & set(texts.columns)
+    off = sorted(set(counts.loc[counts["reason"].fillna("").str.startswith("not replaced"), "kind"]))
+    problems = {
+        "every_pair": [] if texts["pair_id"].equals(preference_pairs["pair_id"]) else ["pairs and texts differ"],
+        "no_label": [f"column {name}" for name in sorted(labels)],
+        "redaction_on": [f"{kind}: not replaced, since {redaction.off_reason}" for kind in off],
+    }
+    metadata = {"n_replaced": int(counts["n_replaced"].sum())}
+    for table, rows in {PAIR_TEXTS: texts, PAIR_REDACTION_COUNTS: counts}.items():
+        yield from events(table, Made(rows, metadata, problems), _TEXTS[table], table.name)
+        context.resources.progress.table(table.name, len(rows))
+
+
+ASSETS = [PREFERENCE_FOLDER, read_preference_folder, preference_splits, dataset_profile, make_pair_texts]

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from judge_pipeline.settings.names import SettingsModel
+from judge_pipeline.settings.redaction import RedactionSettings
 
 PAIR_COLUMNS = (
     "pair_id", "instruction", "prior_turns", "prefix", "suffix", "code_to_edit", "response_a", "response_b", "w",
@@ -236,6 +237,9 @@ class PreferenceSettings(SettingsModel):
         description="Which files of the set's folder hold pairs: names or patterns with * and ?",
     )
     source: Source = Field(default=TableSource(), description="Which format they have, and what its importer chooses")
+    redaction: RedactionSettings = Field(
+        default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
+    )
     split: PreferenceSplit = Field(default=PreferenceSplit(), description="Shares of the splits")
     seed: int = Field(default=20260401, ge=0, description="The one seed: splits, swaps, bootstrap")
     natural_languages: Literal["high", "low"] = Field(

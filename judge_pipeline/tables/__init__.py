@@ -59,6 +59,8 @@ from judge_pipeline.tables.judging import (
 from judge_pipeline.tables.leaderboard import JUDGE_VERSIONS, LEADERBOARD
 from judge_pipeline.tables.preference import (
     DATASET_PROFILE,
+    PAIR_REDACTION_COUNTS,
+    PAIR_TEXTS,
     PREFERENCE_PAIRS,
     PREFERENCE_QUARANTINE,
     PREFERENCE_SELECTION,
@@ -110,6 +112,8 @@ __all__ = [
     "JUDGE_SCORES",
     "JUDGE_VERSIONS",
     "LEADERBOARD",
+    "PAIR_REDACTION_COUNTS",
+    "PAIR_TEXTS",
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",

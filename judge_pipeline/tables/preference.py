@@ -104,6 +104,36 @@ PREFERENCE_SPLITS_LEDGER = Table(
     ("instruction_group",),
 )
 
+PAIR_TEXTS = Table(
+    "pair_texts",
+    "What judges are shown of one pair: context and responses, personal data replaced; no label, no vote, no model.",
+    (
+        PAIR,
+        *(
+            PREFERENCE_PAIRS.by_name[name]
+            for name in (
+                "category", "language", "instruction", "prior_turns", "prefix", "suffix", "code_to_edit", "response_a",
+                "response_b", "evidence_a", "evidence_b",
+            )
+        ),
+    ),
+    ("pair_id",),
+)  # fmt: skip
+
+PAIR_REDACTION_COUNTS = Table(
+    "pair_redaction_counts",
+    "How often one kind of personal data was replaced in what judges are shown of pairs. What it was is kept nowhere.",
+    (
+        Column("place", "string", "Which text of the pair"),
+        Column("kind", "string", "Which kind", allowed=("secret", "email", "phone", "name", "participant")),
+        Column("n_replaced", "int", "Tokens put in its place", low=0),
+        Column("n_texts", "int", "Texts in which there was any", low=0),
+        Column("n_searched", "int", "Texts that were searched", low=0),
+        Column("reason", "string", "Why the kind is not replaced", nullable=True),
+    ),
+    ("place", "kind"),
+)
+
 DATASET_PROFILE = Table(
     "dataset_profile",
     "One figure of a preference set (TRACE, Table 1), as an estimate.",
@@ -118,6 +148,6 @@ DATASET_PROFILE = Table(
 
 TABLES = (
     PREFERENCE_PAIRS, PREFERENCE_QUARANTINE, PREFERENCE_SELECTION, PREFERENCE_SPLITS, PREFERENCE_SPLITS_LEDGER,
-    DATASET_PROFILE,
+    PAIR_TEXTS, PAIR_REDACTION_COUNTS, DATASET_PROFILE,
 )  # fmt: skip
 """The tables of this module."""

@@ -109,7 +109,7 @@ def test_a_set_is_read_split_and_profiled_and_nothing_moves(workspace: Workspace
     profile = store.read(DATASET_PROFILE, "small").set_index(["figure", "statistic"])["value"]
     assert profile[("pairs", "count")] == 10
     files = sorted((workspace.out_dir / "tables").rglob("small.parquet"))
-    assert len(files) == 5
+    assert len(files) == 7
     files.remove(store.path(PREFERENCE_SPLITS, "small"))  # says by what a split was assigned: now the ledger
     before = {file: file.read_bytes() for file in files}
 
