@@ -7,6 +7,7 @@ call. It speaks one dialect, follows no redirect (a key would travel with it), a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,14 @@ from judge_pipeline.settings import LitellmJudge, Price
 if TYPE_CHECKING:
     import aiohttp
 
+    from judge_pipeline.judging.backends.stale_replies import RepeatedReplies
+
 LARGEST_REPLY_BYTES = 8_000_000
 """A longer reply is no answer to a question whose answer fits in a page."""
 
 _KEEP_ALIVE_SECONDS = 4.0  # under the 5 s after which uvicorn, hence vLLM, closes an idle connection
 _SHOWN_CHARS = 1500
+_REPLY_ID = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 
 
 class DirectBackend:
@@ -39,6 +43,8 @@ class DirectBackend:
         self._price = price
         self._max_in_flight = max_in_flight
         self._session: aiohttp.ClientSession | None = None
+        self._distrusted: aiohttp.ClientSession | None = None
+        self._replies: RepeatedReplies | None = None
 
     @classmethod
     def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> DirectBackend:
@@ -52,10 +58,19 @@ class DirectBackend:
 
     async def open(self) -> None:
         """Make the pool of connections."""
+        from judge_pipeline.judging.backends.stale_replies import RepeatedReplies
+
+        self._replies = RepeatedReplies()
+        self._session = self._new_session(reuse=True)
+
+    def _new_session(self, reuse: bool) -> aiohttp.ClientSession:
         import aiohttp
 
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=self._max_in_flight, keepalive_timeout=_KEEP_ALIVE_SECONDS),
+        from judge_pipeline.judging.backends.stale_replies import QuietConnector
+
+        kept = {"keepalive_timeout": _KEEP_ALIVE_SECONDS} if reuse else {"force_close": True}
+        return aiohttp.ClientSession(
+            connector=QuietConnector(limit=self._max_in_flight, **kept),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the one who asks keeps the time
             headers=self._headers,
@@ -64,8 +79,9 @@ class DirectBackend:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
+        for session in (self._session, self._distrusted):
+            if session is not None:
+                await session.close()
 
     async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
         """One try; see ``AskedBackend.ask``."""
@@ -73,7 +89,21 @@ class DirectBackend:
         status, headers, content = await self._post(json.dumps(body).encode("ascii"))
         if not 200 <= status < 300:
             raise refused(status, headers, content)
+        self._refuse_repeated(content)
         return reply_of(content, headers.get("x-request-id") or headers.get("request-id"), self._price, sent)
+
+    def _refuse_repeated(self, content: bytes) -> None:
+        """Raise where the reply was sent before: it is another request's. From then on each call has a connection."""
+        assert self._replies is not None  # opened before the first call
+        reply_id = _id_of(content)
+        if not self._replies.is_repeated(reply_id, content):
+            return
+        if self._distrusted is None:
+            self._distrusted, self._session = self._session, self._new_session(reuse=False)
+        raise _broken(
+            f"the server sent the reply {reply_id!r} a second time, in the place of another: it is not used, and "
+            "further calls get a connection each"
+        )
 
     def body(
         self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
@@ -168,6 +198,11 @@ def _error_text(content: bytes) -> str:
         code = error.get("code") or error.get("type")
         return f"({code}) {error['message']}" if code else str(error["message"])
     return text
+
+
+def _id_of(content: bytes) -> str | None:
+    found = _REPLY_ID.search(content)
+    return found[1].decode("utf-8", "replace") if found else None
 
 
 def _object(content: bytes) -> dict[str, Any]:
