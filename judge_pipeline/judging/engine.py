@@ -259,7 +259,7 @@ def _pace(settings: AskedSettings, checkpoint: Checkpoint, context: JudgingConte
     provider = provider_of(settings) if isinstance(settings, LitellmJudge) else None
     if provider is None or provider not in context.providers:
         return None
-    return Pace(checkpoint, provider, context.providers[provider], context.timing)
+    return Pace(checkpoint, provider, context.providers[provider], context.timing, settings.limits.max_in_flight)
 
 
 def _window(

@@ -32,7 +32,7 @@ from judge_pipeline.judging.failures import FailureClass
 __all__ = ["CallRow", "Checkpoint", "Record", "Spent", "StoredJudgment", "StoredRequest", "utc_now"]
 
 _CHUNK = 5000
-_LONGEST_QUEUE_SECONDS = 3600.0
+_LONGEST_QUEUE_SECONDS = 60.0
 _LONGEST_QUEUE_TURNS = 1000
 
 _ONE_WRITER = sa.select(sa.func.pg_advisory_xact_lock(7_218_903_115))
@@ -105,22 +105,23 @@ class Checkpoint:
             longest = connection.execute(query).scalar()
         return None if longest is None else int(longest)
 
-    def take_turn(self, provider: str, now: float, seconds: float) -> float:
+    def take_turn(self, provider: str, now: float, seconds: float, longest_queue: int = _LONGEST_QUEUE_TURNS) -> float:
         """When a call may start that keeps the provider busy for so many seconds; the next may start after it.
 
-        A queue of turns that is longer than calls under way can make it (an hour, or a thousand such turns) was
+        A queue of turns that is longer than calls under way can make it (a minute, or ``longest_queue`` such turns) was
         written before a clock was set back, and is dropped.
 
         Args:
             provider: whose turns they are.
             now: seconds since 1970; no turn lies before it.
             seconds: until the next turn.
+            longest_queue: turns that may be waited for at once by all who ask the provider.
         """
         turns = PROVIDER_TURNS.c
         with self._begin() as connection:
             now += self._ahead  # machines that share a store take their turns by its clock
             insert = _insert(connection.dialect.name)(PROVIDER_TURNS).values(provider=provider, free_at=now + seconds)
-            latest = now + max(_LONGEST_QUEUE_SECONDS, _LONGEST_QUEUE_TURNS * seconds)
+            latest = now + max(_LONGEST_QUEUE_SECONDS, longest_queue * seconds)
             start = sa.case((turns.free_at.between(now, latest), turns.free_at), else_=now)
             taken = insert.on_conflict_do_update(index_elements=["provider"], set_={"free_at": start + seconds})
             return float(connection.execute(taken.returning(turns.free_at)).scalar_one()) - seconds - self._ahead

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from judge_pipeline.judging.checkpoint.store import Checkpoint
 
 
+_SHORTEST_BOUND = 100
+_ASKING_AT_ONCE = 4
+"""So many turns, or so many times the calls that this judge may have in flight, can honestly be waited for: by other
+judges and processes, too, and by calls whose tokens were underestimated. A longer queue is from before a clock was set back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """A call's turn at the provider.
@@ -34,18 +40,23 @@ class Pace:
     seen) and put right when the reply says what they were.
     """
 
-    def __init__(self, checkpoint: Checkpoint, provider: str, rates: Rates, timing: Timing) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, provider: str, rates: Rates, timing: Timing, max_in_flight: int = 1
+    ) -> None:
+        """``max_in_flight`` calls of the judge may wait for their turns at once."""
         self._checkpoint = checkpoint
         self._provider = provider
         self._rates = rates
         self._timing = timing
+        self._longest_queue = max(_SHORTEST_BOUND, _ASKING_AT_ONCE * max_in_flight)
         self._answers, self._answer_tokens = 1, float(TOKENS_OUT_GUESS)
 
     async def wait_for_turn(self, prompt_chars: int) -> Turn:
         """Return when the call may be made."""
         turn = Turn(prompt_chars / CHARS_PER_TOKEN + self._answer_tokens / self._answers)
         now = self._timing.wall()
-        start = await asyncio.to_thread(self._checkpoint.take_turn, self._provider, now, self._seconds(turn.tokens))
+        seconds = self._seconds(turn.tokens)
+        start = await asyncio.to_thread(self._checkpoint.take_turn, self._provider, now, seconds, self._longest_queue)
         if start > now:
             await self._timing.sleep(start - now)
         return turn

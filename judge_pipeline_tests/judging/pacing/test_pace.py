@@ -47,8 +47,27 @@ def test_a_queue_from_before_a_clock_was_set_back_is_dropped(checkpoint: Checkpo
     checkpoint.take_turn("p", 1e9 + 86_400.0, 1.0)
     assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9, abs=1e-3)
     assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 1.0, abs=1e-3)
-    checkpoint.move_turns("p", 3000.0)  # as long a queue as calls under way can make
-    assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 3002.0, abs=1e-3)
+    checkpoint.move_turns("p", 900.0)  # as long a queue as calls under way can make
+    assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 902.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("jump", [-86_400.0, -3600.0, -1800.0, -30.0, 3600.0])
+def test_a_clock_that_is_set_while_calls_wait_holds_nobody_up(checkpoint: Checkpoint, clock: Any, jump: float) -> None:
+    """60 requests a minute, 8 in flight: a queue can be 100 s long, and longer nobody waits, wherever the clock is."""
+    wall = {"ahead": 1e9}
+    timing = Timing(clock.monotonic, clock.sleep, lambda: clock.now + wall["ahead"])
+    pace = Pace(checkpoint, "p", Rates(requests_per_minute=60), timing, max_in_flight=8)
+
+    async def calls(n: int) -> None:
+        for _ in range(n):
+            await pace.wait_for_turn(350)
+
+    asyncio.run(calls(10))
+    clock.slept.clear()
+    wall["ahead"] += jump
+    asyncio.run(calls(10))
+    assert max(clock.slept) <= 100.0
+    assert sum(clock.slept[1:]) == pytest.approx(9.0, abs=1.0)  # and the rate is kept
 
 
 def test_requests_a_minute_are_spaced_evenly(checkpoint: Checkpoint, clock: Any) -> None:
