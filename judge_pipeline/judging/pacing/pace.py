@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _SHORTEST_BOUND = 100
 _ASKING_AT_ONCE = 4
 """So many turns, or so many times the calls that this judge may have in flight, can honestly be waited for: by other
-judges and processes, too, and by calls whose tokens were underestimated. A longer queue is from before a clock was set back."""
+judges and processes, too, and by calls whose tokens were underestimated. A longer queue is from before a clock was set
+back."""
 
 
 @dataclass(frozen=True, slots=True)
