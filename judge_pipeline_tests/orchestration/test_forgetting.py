@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import stat
 from contextlib import closing
 from pathlib import Path
@@ -12,10 +13,10 @@ import dagster as dg
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from judge_pipeline.judging.checkpoint.store.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 
 from judge_pipeline.cli.main import cli
 from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, REPORT_CONTEST, build_definitions
+from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 from judge_pipeline.orchestration import forgetting
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job
@@ -26,21 +27,22 @@ from judge_pipeline.tables import ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS, S
 from judge_pipeline.tables.prompt_space import PROMPT_SPACE
 from judge_pipeline_tests.mini_contest import MiniContest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("forgetting")]
+
 WHO = "E003"
 SAID = "quince marmalade"
 SOURCE = "zebra_crossing = 42"
 
 
-@pytest.fixture
-def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A contest that was read, judged and reported, with answers in the checkpoint and one file that cannot be read."""
-    contest = MiniContest(tmp_path / "home").lay(5, 3)
+    contest = MiniContest(tmp_path_factory.mktemp("forgetting") / "home").lay(5, 3)
     contest.prompt_log(WHO, f"I like {SAID}")
     page = contest.folder / "submissions" / WHO / "p1" / "01.txt"
     page.write_text(page.read_text(encoding="utf-8").replace("x = 1", SOURCE, 1), encoding="utf-8")
     (contest.folder / "submissions" / WHO / "broken.html").write_bytes(b"\x00\x01\x02" * 50)
-    monkeypatch.setenv("JUDGE_PIPELINE_HOME", str(contest.home))
-    found = Workspace.find()
+    found = Workspace.find({}, contest.home)
     _run(found, READ_CONTEST)
     attempts = store_of(found).read(ATTEMPTS, "mini")
     contest.record("sharp", dict.fromkeys(attempts.loc[attempts["participant"] != WHO, "attempt_id"], 0.5))
@@ -48,7 +50,14 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     _run(found, JUDGE_CONTEST, "text")
     _run(found, JUDGE_CONTEST, "sharp", fails=True)
     _run(found, REPORT_CONTEST)
-    return found
+    return contest.home
+
+
+@pytest.fixture
+def workspace(reported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A copy of it for each test, which may change all of it."""
+    monkeypatch.setenv("JUDGE_PIPELINE_HOME", str(shutil.copytree(reported, tmp_path / "home")))
+    return Workspace.find()
 
 
 def _run(workspace: Workspace, job: str, judge: str | None = None, fails: bool = False) -> None:
@@ -89,7 +98,6 @@ def _forget(*options: str) -> str:
     return result.output
 
 
-@pytest.mark.slow
 def test_a_table_whose_rows_rest_on_the_words_of_all_goes_as_a_whole(workspace: Workspace) -> None:
     store = store_of(workspace)
     assert store.read(PROMPT_SPACE, "mini")["participant"].tolist() == ["E001", "E002", "E003", "E004", "E005"]
@@ -97,7 +105,6 @@ def test_a_table_whose_rows_rest_on_the_words_of_all_goes_as_a_whole(workspace: 
     assert not store.path(PROMPT_SPACE, "mini").is_file()
 
 
-@pytest.mark.slow
 def test_nothing_is_left_of_who_withdraws_and_all_of_the_others(workspace: Workspace) -> None:
     out = workspace.out_dir
     before = store_of(workspace).read(ATTEMPTS, "mini")
@@ -156,7 +163,6 @@ def test_nothing_is_left_of_who_withdraws_and_all_of_the_others(workspace: Works
     assert not (workspace.data_dir / "contests" / "mini" / "prompts" / WHO).exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["forget_ledger", "remove_half_written", "table"])
 def test_what_was_cut_off_is_completed_by_the_same_call(
     workspace: Workspace, broken: str, monkeypatch: pytest.MonkeyPatch
@@ -188,7 +194,6 @@ def test_what_was_cut_off_is_completed_by_the_same_call(
     assert _found(workspace.out_dir, WHO, SAID, SOURCE) == []
 
 
-@pytest.mark.slow
 def test_an_answer_that_another_attempt_shares_is_kept_under_that_attempt(workspace: Workspace) -> None:
     requests = store_of(workspace).read(JUDGE_REQUESTS, "mini")
     attempts = store_of(workspace).read(ATTEMPTS, "mini")
@@ -205,7 +210,6 @@ def test_an_answer_that_another_attempt_shares_is_kept_under_that_attempt(worksp
         assert [call["attempt_id"] for call in checkpoint.calls("keyed", theirs[0] * 4)] == [other]
 
 
-@pytest.mark.slow
 def test_other_contests_keep_their_history(workspace: Workspace) -> None:
     other = MiniContest(workspace.config_dir.parent, name="other")
     for number in range(1, 4):
