@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from judge_pipeline.figures.estimates import count, number, read_estimate
+from judge_pipeline.figures.estimates import count, number, p_words, read_estimate
 from judge_pipeline.report.cautions import Statement
-from judge_pipeline.report.compared import ALPHA, p_words
+from judge_pipeline.report.compared import ALPHA
 from judge_pipeline.report.inputs import CocreationReportInput
 from judge_pipeline.report.question_words import (
     AS_RECORDED,
@@ -68,7 +68,7 @@ def _success(given: CocreationReportInput) -> Statement:
 def _time(table: pd.DataFrame | None) -> Statement | None:
     if table is None:
         return None
-    parts = []
+    parts: list[str] = []
     for order in (AS_RECORDED, REVERSED):
         row = row_of(table, order=order, time_unit="turns", grouped_by="all", statistic="restricted_mean")
         if row is not None:
@@ -91,7 +91,9 @@ def _groups(table: pd.DataFrame | None) -> Statement | None:
     tells: list[bool] = []
     for order in (AS_RECORDED, REVERSED):
         here = (table["order"] == order) & (table["time_unit"] == "turns") & table["first_level"].isna()
-        told, not_told, unknown = [], [], []
+        told: list[str] = []
+        not_told: list[str] = []
+        unknown: list[str] = []
         for row in table[here].to_dict("records"):
             p, name = number(row["p_clustered_holm"]), GROUPED_BY[row["grouped_by"]].lower()
             if p is None:

@@ -136,7 +136,7 @@ def _gains(table: pd.DataFrame | None, measure: str) -> Statement | None:
         sentences.append(f"{turned}{said}; rewrites less fixes {figure_words(difference)}: {reading}.")
     if not sentences:
         return None
-    leads = {
+    leads: dict[frozenset[int | None], str] = {
         frozenset({1}): "Rewrites are accepted more often than incremental fixes",
         frozenset({-1}): "Rewrites are accepted less often than incremental fixes",
     }
