@@ -76,7 +76,7 @@ def _compose(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
 
 @lru_cache(maxsize=16)
 def _parsed(text: str) -> tuple[Any, yaml.Node | None]:
-    """The values and the places of a text, which every step of a run asks for again: parsing it was a tenth of a run.
+    """The values and the places of a text, for which a run asks well over a hundred times.
 
     Both are shared: read the nodes only, and hand out copies of the values.
     """
