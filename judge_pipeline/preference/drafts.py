@@ -56,7 +56,7 @@ class PairDraft:
         pair_id: the source's id, or None.
         vote_of: rows with the same value hold votes on one pair, and become one.
         no_majority: what becomes of votes without a majority.
-        drawn_swap: whether the importer itself swapped the responses.
+        swapped: whether the responses stand in another order than in the source.
     """
 
     response_a: str
