@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,6 +36,28 @@ def shared() -> Path:
     if not (folder / "cases").is_dir():
         pytest.skip("../shared, the folder of real files, is not here: a user's checkout has none")
     return folder
+
+
+@pytest.fixture(scope="session")
+def reported_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of a small contest that was read, judged by three judges and reported: never changed, see below.
+
+    Making it takes half a minute. Tests that ask for it belong to the group ``house``, so that one worker makes it.
+    """
+    from judge_pipeline_tests.mini_contest import MiniContest
+    from judge_pipeline_tests.test_pipeline import House
+
+    house = House(MiniContest(tmp_path_factory.mktemp("reported") / "home").lay())
+    with house.instance:
+        outcome = house.through("sharp", "dull", "text")
+    assert outcome.error is None, outcome.error
+    return house.contest.home
+
+
+@pytest.fixture
+def copy_of_reported_home(reported_home: Path, tmp_path: Path) -> Path:
+    """The same as a copy of one's own, to be changed at will."""
+    return shutil.copytree(reported_home, tmp_path / "home")
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
+    pytest.mark.xdist_group("browser"),
     pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on the PATH"),
 ]
 ARGUMENTS = [
