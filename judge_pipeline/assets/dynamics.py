@@ -62,7 +62,7 @@ def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) 
     return Made(rows, problems={"order_plausible": [warning] if warning else []})
 
 
-@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS, JUDGE_COVERAGE), rooms=_ROOMS)
+@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS, JUDGE_COVERAGE), rooms=_ROOMS, figures=True)
 def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, predictions: Any, judge_coverage: Any) -> Made:
     """The mean is over the panel's judges that have answered for this contest; it is marked where one is unverified."""
     from judge_pipeline.cocreation.coverage import flag_unverified
@@ -73,7 +73,7 @@ def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, prediction
     return Made(flag_unverified(rows, judge_coverage, [panel] * len(rows)), {"panel": ", ".join(panel) or "none"})
 
 
-@table_asset(SUCCESS_AT_TURN, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)
+@table_asset(SUCCESS_AT_TURN, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
 def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     """The denominator is every trajectory, solved or not."""
     from judge_pipeline.cocreation.trajectories import success_at_turn as build
@@ -81,7 +81,7 @@ def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Mad
     return Made(build(trajectories))
 
 
-@table_asset(SURVIVAL, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS)
+@table_asset(SURVIVAL, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
 def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     """Time is the 1-based turn; the event is the first accepted attempt."""
     from judge_pipeline.cocreation.trajectories import survival as build
@@ -142,6 +142,7 @@ def code_similarities(context: dg.AssetExecutionContext, attempts: Any, trajecto
     inputs=(ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, STRUGGLE_CURVES, CODE_SIMILARITIES),
     rooms=_REVISION,
     kinds=("rapidfuzz", "parquet"),
+    figures=True,
 )
 def revisions(
     context: dg.AssetExecutionContext,
@@ -161,7 +162,9 @@ def revisions(
     return Made(build(attempts, trajectories, texts, struggle_curves, limits, similarities=code_similarities))
 
 
-@table_asset(CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES, CODE_SIMILARITIES), rooms=_REVISION)
+@table_asset(
+    CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES, CODE_SIMILARITIES), rooms=_REVISION, figures=True
+)
 def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any, code_similarities: Any) -> Made:
     """Every attempt of a solved trajectory; the reference itself, 1 by definition, is marked."""
     from judge_pipeline.cocreation.revision import convergence as build
@@ -174,6 +177,7 @@ def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: 
     group=GROUP,
     inputs=(REVISIONS, CONVERGENCE, ATTEMPTS, TRAJECTORIES),
     rooms=("cocreation/churn_summary.py", "similarity/languages.py", "ingest/turns.py", "statistics"),
+    figures=True,
 )
 def churn_summary(
     context: dg.AssetExecutionContext, revisions: Any, convergence: Any, attempts: Any, trajectories: Any
@@ -206,6 +210,7 @@ def revision_gains(context: dg.AssetExecutionContext, revisions: Any, judge_cove
     group=GROUP,
     inputs=(REVISIONS, JUDGE_COVERAGE),
     rooms=("cocreation/churn_effects.py", "cocreation/coverage.py", "statistics"),
+    figures=True,
 )
 def churn_effects(context: dg.AssetExecutionContext, revisions: Any, judge_coverage: Any) -> Made:
     """Rank correlations with intervals by trajectory; mixed models with effects of participants and problems."""

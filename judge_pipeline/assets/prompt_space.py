@@ -26,6 +26,7 @@ _ROOMS = (
     inputs=(PARTICIPANT_CONTEXTS, TRAJECTORIES),
     rooms=_ROOMS,
     kinds=("scikitlearn", "parquet"),
+    figures=True,
 )
 def prompt_space(context: dg.AssetExecutionContext, participant_contexts: Any, trajectories: Any) -> Made:
     """From texts as judges are shown them: personal data replaced, cut. Fewer than 5 participants have no place."""
@@ -42,6 +43,7 @@ def prompt_space(context: dg.AssetExecutionContext, participant_contexts: Any, t
     inputs=(PARTICIPANT_CONTEXTS, PROMPT_SPACE),
     rooms=_ROOMS,
     kinds=("scikitlearn", "parquet"),
+    figures=True,
 )
 def prompt_space_test(context: dg.AssetExecutionContext, participant_contexts: Any, prompt_space: Any) -> Made:
     """Tests go by TF-IDF, not by drawn places; participants are permuted."""

@@ -30,7 +30,9 @@ def struggle_turns(
     return Made(_with_unverified(context, rows, judge_coverage), {"panel": ", ".join(panel) or "none"})
 
 
-@table_asset(STRUGGLE_GROUPS, group=GROUP, inputs=(STRUGGLE_TURNS, TRAJECTORIES, JUDGE_COVERAGE), rooms=_ROOMS)
+@table_asset(
+    STRUGGLE_GROUPS, group=GROUP, inputs=(STRUGGLE_TURNS, TRAJECTORIES, JUDGE_COVERAGE), rooms=_ROOMS, figures=True
+)
 def struggle_groups(
     context: dg.AssetExecutionContext, struggle_turns: Any, trajectories: Any, judge_coverage: Any
 ) -> Made:
@@ -74,6 +76,7 @@ def trajectory_patterns(
     group=GROUP,
     inputs=(TRAJECTORY_PATTERNS,),
     rooms=("cocreation/pattern_groups.py", "cocreation/trajectory_groups.py", "ingest/turns.py", "statistics"),
+    figures=True,
 )
 def pattern_groups(context: dg.AssetExecutionContext, trajectory_patterns: Any) -> Made:
     """By outcome, problem and participant, with intervals by cluster bootstrap."""

@@ -47,7 +47,7 @@ def trajectory_times(context: dg.AssetExecutionContext, attempts: Any, prompt_lo
     return Made(rows)
 
 
-@table_asset(SUCCESS_CURVES, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED)
+@table_asset(SUCCESS_CURVES, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED, figures=True)
 def success_curves(context: dg.AssetExecutionContext, trajectory_times: Any) -> Made:
     """Wilson's interval takes trajectories as independent; the cluster interval only participants."""
     from judge_pipeline.cocreation.success_by_group import success_curves as build
@@ -57,7 +57,7 @@ def success_curves(context: dg.AssetExecutionContext, trajectory_times: Any) -> 
     return Made(build(trajectory_times, seed=settings.seed, n_resamples=settings.resamples, max_levels=levels))
 
 
-@table_asset(SURVIVAL_CURVES, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED)
+@table_asset(SURVIVAL_CURVES, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED, figures=True)
 def survival_curves(context: dg.AssetExecutionContext, trajectory_times: Any) -> Made:
     """At most 200 rows a curve; numbers at risk, events and censored add up between rows."""
     from judge_pipeline.cocreation.time_to_success import survival_curves as build
@@ -66,7 +66,7 @@ def survival_curves(context: dg.AssetExecutionContext, trajectory_times: Any) ->
     return Made(build(trajectory_times, max_levels=settings.dynamics.max_levels))
 
 
-@table_asset(SURVIVAL_GROUPS, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED)
+@table_asset(SURVIVAL_GROUPS, group=GROUP, inputs=(TRAJECTORY_TIMES,), rooms=_GROUPED, figures=True)
 def survival_groups(context: dg.AssetExecutionContext, trajectory_times: Any) -> Made:
     """Restricted means end at the horizon of the contest's settings (dynamics)."""
     from judge_pipeline.cocreation.success_by_group import survival_groups as build

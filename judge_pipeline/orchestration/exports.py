@@ -24,6 +24,11 @@ def write_report(workspace: Workspace, contest: str, html: str) -> Path:
     return write_whole(report_path(workspace, contest), html.encode())
 
 
+def figures_path(workspace: Workspace, contest: str, asset: str) -> Path:
+    """Where the page of an asset's figures lies."""
+    return workspace.out_dir / "reports" / contest / "figures" / f"{asset}.html"
+
+
 def tables_dir(workspace: Workspace, contest: str) -> Path:
     """Where a contest's tables lie as CSV and LaTeX."""
     return workspace.out_dir / "exports" / contest / "tables"

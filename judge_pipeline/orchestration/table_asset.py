@@ -8,6 +8,7 @@ rooms it is computed in), and its checks.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +109,11 @@ def events(
     checks: Sequence[Check],
     output_name: str,
     provenance: Mapping[str, Any] | None = None,
+    draw: Callable[[Any], Mapping[str, Any]] | None = None,
 ) -> Iterator[Any]:
     """What Dagster is told of a table that was made: the output with its metadata, and each check's result.
+
+    ``draw`` is given the conformed rows; the metadata that it returns are shown, too.
 
     Raises:
         dagster.Failure: the rows break the schema; the message names column, rows and remedy.
@@ -128,6 +132,7 @@ def events(
             "dagster/row_count": len(file.rows),
             "preview": dg.MetadataValue.md(preview(file.rows)),
             **made.metadata,
+            **(draw(file.rows) if draw else {}),
         },
     )
     yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(file.rows)})
@@ -149,6 +154,7 @@ def table_asset(
     pool: str | None = None,
     resources: Sequence[str] = (),
     may_wait: bool = False,
+    figures: bool = False,
 ) -> Callable[[Callable[..., Made | NotMade]], dg.AssetsDefinition]:
     """A decorator: ``fn(context, <one argument for each input table>) -> Made`` becomes the asset of ``table``.
 
@@ -166,6 +172,8 @@ def table_asset(
         resources: keys of resources beside those that every table asset has.
         may_wait: whether the function may return ``NotMade``: the run succeeds, with an observation that says what is
             waited for; the table stays as it was, and what comes after is skipped.
+        figures: whether it shows figures (``report.asset_figures``). Their code is not in the code version: a figure
+            that is drawn otherwise does not make the table another.
     """
     version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
 
@@ -179,7 +187,7 @@ def table_asset(
                     group_name=group,
                     description=f"{table.description}\n\n{(fn.__doc__ or '').strip()}".strip(),
                     metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
-                    kinds=set(kinds),
+                    kinds={*kinds, "plotly"} if figures else set(kinds),
                     owners=OWNERS,
                     code_version=version,
                     is_required=not may_wait,
@@ -205,12 +213,21 @@ def table_asset(
                 return
             by_contest = partitions_def is CONTESTS and holds_figures(table)
             provenance = table_provenance(context, table, inputs, version) if by_contest else None
-            yield from events(table, made, checks, table.name, provenance)
+            draw = partial(_drawn, context, table, tables, version) if figures else None
+            yield from events(table, made, checks, table.name, provenance, draw)
             context.resources.progress.table(table.name, len(made.rows))
 
         return run
 
     return decorate
+
+
+def _drawn(
+    context: dg.AssetExecutionContext, table: Table, inputs: Mapping[str, Any], version: str, rows: Any
+) -> dict[str, Any]:
+    from judge_pipeline.orchestration.asset_figures import write_figures
+
+    return write_figures(context, table.name, {**inputs, table.name: rows}, version)
 
 
 def _result(table: Table, check: Check, problems: Sequence[str]) -> dg.AssetCheckResult:

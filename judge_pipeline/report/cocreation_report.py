@@ -99,7 +99,7 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         decision_agreement_figure(metrics, tables.judge_agreement),
         prompt_code_figure(tables.prompt_code_ned, tables.prompt_code_summary),
         success_figure(tables.success_at_turn),
-        *_success_figures(tables.success_curves),
+        *([] if tables.success_curves is None else success_figures(tables.success_curves)),
         survival_figure(tables.survival),
         *_drawn((tables.survival_curves, time_curves_figure), (tables.survival_groups, time_groups_figure)),
         struggle_figure(tables.struggle_curves, in_doubt=_order_in_doubt(tables.trajectories)),
@@ -128,10 +128,8 @@ def _order_in_doubt(trajectories: pd.DataFrame) -> bool:
     return after > before
 
 
-def _success_figures(curves: pd.DataFrame | None) -> list[DrawnFigure]:
-    """Success@Turn in every unit, and by each grouping that has groups."""
-    if curves is None:
-        return []
+def success_figures(curves: pd.DataFrame) -> list[DrawnFigure]:
+    """Success@Turn in every unit, and by each grouping that has groups, from ``success_curves``."""
     grouped = [name for name in LEVELS if (curves["grouped_by"] == name).any()]
     return [success_curves_figure(curves), *(success_levels_figure(curves, name) for name in grouped)]
 

@@ -3,6 +3,9 @@
 The Content-Security-Policy names every script by its hash, so that a script smuggled in through untrusted text would
 not run even if escaping failed, and allows no connection at all. plotly.js writes style attributes, so inline styles
 are allowed; images may be data or blob, which saving a figure as PNG needs.
+
+Many small pages in one folder may share the drawing library as a file beside them: then a script that is named by its
+hash loads it (``strict-dynamic``), and markup still cannot.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ def render(
     context: Mapping[str, Any],
     views: Sequence[View] = (),
     further_scripts: Sequence[str] = (),
+    library_beside: str | None = None,
 ) -> str:
     """The page of a template, with the figures' data, the tables' and the scripts that draw, sort and save them.
 
@@ -40,17 +44,18 @@ def render(
         context: what the template is given besides. Text is escaped wherever it is shown.
         views: all tables of the page, for sorting and saving; the template places them.
         further_scripts: files in ``report/templates`` that the page runs besides.
+        library_beside: name of the file beside the page that holds ``plotly_js``; None: the page holds it itself.
 
     Returns:
         HTML in UTF-8, the same for the same input.
     """
     drawn = any(figure.figure is not None for figure in figures)
-    library, script = (plotly_js(), _asset("report.js")) if drawn else ("", "")
-    scripts = [code for code in (_asset("tables.js"), library, script, *map(_asset, further_scripts)) if code]
+    drawing = _drawing(library_beside) if drawn else []
+    scripts = [_asset("tables.js"), *drawing, *map(_asset, further_scripts)]
     shown = [view for view in views if view.rows]
     return _environment().get_template(template).render(
         **context,
-        policy=content_security_policy(scripts),
+        policy=content_security_policy(scripts, loads=drawn and library_beside is not None),
         style=_as_is(_asset("report.css")),
         scripts=[_as_is(code) for code in scripts],
         views={view.name: view for view in views},
@@ -59,9 +64,10 @@ def render(
     )  # fmt: skip
 
 
-def content_security_policy(scripts: Sequence[str]) -> str:
-    """A policy under which these scripts run and nothing is loaded from anywhere."""
+def content_security_policy(scripts: Sequence[str], loads: bool = False) -> str:
+    """A policy under which these scripts run, and nothing is loaded but, if ``loads``, the scripts that they load."""
     allowed = " ".join(f"'sha256-{_sha256(code)}'" for code in scripts) or "'none'"
+    allowed += " 'strict-dynamic'" if loads else ""
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -100,6 +106,15 @@ def plotly_js() -> str:
     from plotly.offline import get_plotlyjs
 
     return str(get_plotlyjs())
+
+
+def _drawing(library_beside: str | None) -> list[str]:
+    """The scripts that draw: the library and what calls it, or one that loads the library first."""
+    script = _asset("report.js")
+    if library_beside is None:
+        return [plotly_js(), script]
+    loader = _asset("library.js")
+    return [f"{loader}withLibrary({safe_json(library_beside)}, () => {{\n{script}}});\n"]
 
 
 def _sha256(code: str) -> str:

@@ -1,0 +1,154 @@
+"""Figures of single assets: a page that works offline, and their main numbers as Markdown for the UI.
+
+What each asset shows is what the report shows of it, drawn by the same functions, from the asset's own table and the
+tables that it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
+from judge_pipeline.figures.patterns import patterns_figure
+from judge_pipeline.figures.prompt_space import prompt_space_figure
+from judge_pipeline.figures.revision import churn_figure, convergence_figure
+from judge_pipeline.figures.struggle_groups import (
+    struggle_groups_figure,
+    struggle_judges_figure,
+    struggle_levels_figure,
+)
+from judge_pipeline.figures.style import DrawnFigure
+from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
+from judge_pipeline.report import cocreation_views, dynamics_views
+from judge_pipeline.report.cocreation_report import PAPER_FIGURES, success_figures
+from judge_pipeline.report.inputs import judge_kinds
+from judge_pipeline.report.markdown import escape
+from judge_pipeline.report.page import render
+from judge_pipeline.report.prompt_space_views import prompt_space_view
+from judge_pipeline.report.view import Cell, View
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Tables = Mapping[str, pd.DataFrame]
+
+TEMPLATE = "asset_figures.html.j2"
+LIBRARY = "plotly.js"
+"""The file that holds the drawing library (``page.plotly_js``), one for all pages of a contest."""
+MAX_CHARS = 900
+"""Characters of a figure in words that the preview shows; the page holds all of them."""
+MAX_ROWS = 12
+"""Rows of a table that the preview shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What an asset shows: figures from its tables, and a table of its numbers where the report has one."""
+
+    figures: Callable[[Tables], Sequence[DrawnFigure]]
+    view: Callable[[pd.DataFrame], View] | None = None
+
+
+def _struggle_groups(tables: Tables) -> list[DrawnFigure]:
+    groups = tables["struggle_groups"]
+    levels = (struggle_levels_figure(groups, name) for name in ("problem_id", "participant"))
+    return [struggle_groups_figure(groups), struggle_judges_figure(groups), *levels]
+
+
+def _churn(tables: Tables) -> list[DrawnFigure]:
+    measures = ("code_ned", "codebleu_churn")
+    return [churn_figure(tables["revisions"], tables.get("churn_effects"), measure) for measure in measures]
+
+
+def _convergence(tables: Tables) -> list[DrawnFigure]:
+    return [convergence_figure(tables["convergence"], tables.get("churn_summary"))]
+
+
+def _prompt_space(tables: Tables) -> list[DrawnFigure]:
+    return [prompt_space_figure(tables["prompt_space"], tables.get("prompt_space_test"))]
+
+
+_LOOKS = {
+    "success_at_turn": _Look(lambda t: [success_figure(t["success_at_turn"])], cocreation_views.success),
+    "success_curves": _Look(lambda t: success_figures(t["success_curves"]), dynamics_views.success_curves),
+    "survival": _Look(lambda t: [survival_figure(t["survival"])], cocreation_views.survival),
+    "survival_curves": _Look(lambda t: [time_curves_figure(t["survival_curves"])], dynamics_views.survival_curves),
+    "survival_groups": _Look(lambda t: [time_groups_figure(t["survival_groups"])], dynamics_views.time_groups),
+    "struggle_curves": _Look(lambda t: [struggle_figure(t["struggle_curves"])]),
+    "struggle_groups": _Look(_struggle_groups),
+    "pattern_groups": _Look(lambda t: [patterns_figure(t["pattern_groups"])], dynamics_views.pattern_groups),
+    "revisions": _Look(_churn),
+    "churn_effects": _Look(_churn, dynamics_views.effects),
+    "convergence": _Look(_convergence),
+    "churn_summary": _Look(_convergence, dynamics_views.summary),
+    "prompt_space": _Look(_prompt_space),
+    "prompt_space_test": _Look(_prompt_space, prompt_space_view),
+}
+ASSETS_WITH_FIGURES = frozenset(_LOOKS)
+"""The assets that show figures."""
+
+
+def asset_figures(asset: str, tables: Tables) -> tuple[list[DrawnFigure], list[View]]:
+    """The figures of an asset, and its table of numbers, which is left out where the report has none.
+
+    Args:
+        asset: one of ``ASSETS_WITH_FIGURES``.
+        tables: name -> table: the asset's own, and those that it was made from. Where ``judge_coverage`` is among
+            them, judges are called by their labels.
+    """
+    look = _LOOKS[asset]
+    tables = {**tables, asset: _labelled(tables[asset], tables.get("judge_coverage"))}
+    figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in look.figures(tables)]
+    return figures, [] if look.view is None else [look.view(tables[asset])]
+
+
+def figures_page(
+    asset: str, contest: str, figures: Sequence[DrawnFigure], views: Sequence[View], code_version: str
+) -> str:
+    """The page of an asset's figures, to lie beside ``LIBRARY``; the same for the same input."""
+    context = {"asset": asset, "contest": contest, "figures": figures, "provenance": {"code_version": code_version}}
+    return render(TEMPLATE, figures, context, views, library_beside=LIBRARY)
+
+
+def figures_markdown(figures: Sequence[DrawnFigure], views: Sequence[View]) -> str:
+    """Each figure in words, with its intervals, and the first rows of the table; untrusted names stay text."""
+    said = " ".join(figure.alt for figure in figures)
+    notes = dict.fromkeys(note for figure in figures for note in figure.notes if note not in said)
+    shown_notes = (escape(note, MAX_CHARS) for note in notes)
+    return "\n\n".join([*map(_in_words, figures), *shown_notes, *(_as_markdown(view) for view in views)])
+
+
+def _labelled(table: pd.DataFrame, coverage: pd.DataFrame | None) -> pd.DataFrame:
+    """The table, every judge called by its label, so that none is shown without its tags."""
+    if coverage is None or "judge" not in table:
+        return table
+    labels = {judge: kind.label for judge, kind in judge_kinds(coverage).items()}
+    return table.assign(judge=table["judge"].map(lambda judge: labels.get(judge, judge)))
+
+
+def _in_words(figure: DrawnFigure) -> str:
+    source = f" ({escape(figure.source)})" if figure.source else ""
+    said = f"Not drawn: {figure.reason}." if figure.reason else figure.alt.removeprefix(f"{figure.title}, ")
+    return f"**{escape(figure.title)}**{source}\n\n{escape(said, MAX_CHARS)}"
+
+
+def _as_markdown(view: View) -> str:
+    """The first rows of a table, with its remarks; smaller lines of a cell follow in the same cell."""
+    caption = f"**{escape(view.caption, MAX_CHARS)}**"
+    if not view.rows:
+        return f"{caption}\n\n{escape(view.empty, MAX_CHARS)}"
+    lines = [_row([escape(heading.text) for heading in view.headings]), _row(["---"] * len(view.headings))]
+    lines += [_row([_cell(cell) for cell in row]) for row in view.rows[:MAX_ROWS]]
+    more = [f"{MAX_ROWS} of {len(view.rows):,} rows are shown."] if len(view.rows) > MAX_ROWS else []
+    remarks = [*(f"{note}." for note in view.common), *view.remarks, *more]
+    return "\n\n".join([caption, "\n".join(lines), *(escape(remark, MAX_CHARS) for remark in remarks)])
+
+
+def _cell(cell: Cell) -> str:
+    return escape("; ".join([" ".join([cell.text, *(f"[{tag}]" for tag in cell.tags)]), *cell.below]))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from judge_pipeline.cocreation.trajectories import success_at_turn, survival
+from judge_pipeline.report.asset_figures import (
+    ASSETS_WITH_FIGURES,
+    LIBRARY,
+    asset_figures,
+    figures_markdown,
+    figures_page,
+)
+from judge_pipeline.report.page import plotly_js
+from judge_pipeline_tests.browser import chromium
+from judge_pipeline_tests.paper_counts_contest import paper_counts_contest
+from judge_pipeline_tests.report.made_dynamics import made_dynamics
+
+HOSTILE = "<script>window.ran = 1</script>|`x`](javascript:alert(1))"
+PAPER = {
+    "struggle_curves": ("8",), "survival": ("9",), "success_at_turn": ("10",), "prompt_space": ("11",),
+    "revisions": ("12", "13"), "churn_effects": ("12", "13"), "convergence": ("14",), "churn_summary": ("14",),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, pd.DataFrame]:
+    given = paper_counts_contest()
+    counted = {"success_at_turn": success_at_turn(given.trajectories), "survival": survival(given.trajectories)}
+    return {**made_dynamics(), **counted, "struggle_curves": given.struggle_curves}
+
+
+def page_of(asset: str, tables: dict[str, pd.DataFrame]) -> str:
+    return figures_page(asset, "mini", *asset_figures(asset, tables), "abc")
+
+
+@pytest.mark.parametrize("asset", sorted(ASSETS_WITH_FIGURES))
+def test_each_asset_draws_figures_and_says_them_in_words(asset: str, tables: dict[str, pd.DataFrame]) -> None:
+    figures, views = asset_figures(asset, tables)
+    assert figures and all(figure.figure is not None for figure in figures)
+    html = figures_page(asset, "mini", figures, views, "abc")
+    document = LexborHTMLParser(html)
+    assert [node.attributes["data-figure"] for node in document.css("[data-figure]")] == [f.name for f in figures]
+    assert [node.attributes["data-table"] for node in document.css("[data-table]")] == [view.name for view in views]
+    assert len(html) < 1_000_000, "the drawing library lies beside the page"
+    words = figures_markdown(figures, views)
+    assert len(words) < 6_000
+    for number in PAPER.get(asset, ()):
+        assert f"(paper 1, Figure {number})" in words
+
+
+def test_the_same_table_gives_the_same_page(tables: dict[str, pd.DataFrame]) -> None:
+    for asset in ("survival_groups", "churn_effects", "prompt_space"):
+        copies = {name: table.copy() for name, table in tables.items()}
+        assert page_of(asset, copies) == page_of(asset, tables)
+
+
+def test_the_numbers_are_those_of_the_table(tables: dict[str, pd.DataFrame]) -> None:
+    first = tables["success_at_turn"].iloc[0]
+    words = figures_markdown(*asset_figures("success_at_turn", tables))
+    shown = f"{first['value']:.4f} | \\[{first['ci95_low']:.4f}, {first['ci95_high']:.4f}\\] | {first['n']} |"
+    assert shown in words
+
+
+def test_effects_give_their_correlation_to_the_figure(tables: dict[str, pd.DataFrame]) -> None:
+    without = figures_markdown(*asset_figures("revisions", {"revisions": tables["revisions"]}))
+    assert "Spearman" not in without
+    assert "Spearman's ρ" in figures_markdown(*asset_figures("churn_effects", tables))
+
+
+def test_judges_are_called_by_their_labels(tables: dict[str, pd.DataFrame]) -> None:
+    columns = {"judge": "claude", "backend": "litellm", "model": "m", "status": "stale", "reason": "r"}
+    words = figures_markdown(*asset_figures("struggle_groups", {**tables, "judge_coverage": pd.DataFrame([columns])}))
+    assert "claude \\(stale\\)" in words
+
+
+def test_a_table_without_rows_is_said_to_have_none(tables: dict[str, pd.DataFrame]) -> None:
+    for asset in sorted(ASSETS_WITH_FIGURES):
+        empty = {name: table.iloc[:0] for name, table in tables.items()}
+        figures, views = asset_figures(asset, empty)
+        assert all(figure.figure is None for figure in figures), asset
+        assert "<script src" not in figures_page(asset, "mini", figures, views, "abc")
+        assert figures_markdown(figures, views).count("Not drawn\\: ") == len(figures)
+
+
+def test_names_stay_text(tables: dict[str, pd.DataFrame]) -> None:
+    space = tables["prompt_space"].assign(participant=lambda t: [f"{HOSTILE}{k}" for k in range(len(t))])
+    groups = tables["survival_groups"].assign(level=HOSTILE)
+    for asset, table in (("prompt_space", space), ("survival_groups", groups)):
+        given = {**tables, asset: table}
+        assert "<script>window" not in page_of(asset, given)
+        words = figures_markdown(*asset_figures(asset, given))
+        assert "<script" not in words.replace("\\<script", "") and "](javascript" not in words.replace("\\](", "")
+
+
+@pytest.mark.slow
+def test_a_browser_draws_with_the_library_beside_and_runs_nothing_else(
+    tables: dict[str, pd.DataFrame], tmp_path: Path
+) -> None:
+    html = page_of("survival", tables)
+    (tmp_path / "page.html").write_text(html, encoding="utf-8")
+    (tmp_path / "bad.js").write_text("window.ran = 1", encoding="utf-8")
+    smuggled = "<script src='bad.js'></script><script>window.ran = 1</script></main>"
+    (tmp_path / "smuggled.html").write_text(html.replace("</main>", smuggled), encoding="utf-8")
+    with chromium() as browser:
+        page = browser.new_page()
+        page.goto((tmp_path / "page.html").as_uri())
+        page.wait_for_function("document.querySelector('[data-figure]').textContent")
+        assert f"The file {LIBRARY} is not beside this page" in page.inner_text("[data-figure]")
+        (tmp_path / LIBRARY).write_text(plotly_js(), encoding="utf-8")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((tmp_path / "smuggled.html").as_uri())
+        page.wait_for_selector("html[data-drawn]")
+        assert page.locator(".main-svg").count() > 0
+        assert page.evaluate("window.ran") is None
+    assert {url.split(":")[0] for url in asked} <= {"file", "blob", "data"}
