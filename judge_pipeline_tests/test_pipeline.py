@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,8 @@ from judge_pipeline.tables import (
     preference,
 )
 from judge_pipeline_tests.mini_contest import MiniContest
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("house")]
 
 
 class House:
@@ -100,12 +103,18 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    """A house whose contest was run to the end; tests only read it."""
-    built = House(MiniContest(tmp_path_factory.mktemp("finished") / "home").lay())
+def finished(reported_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """A house whose contest was run to the end; tests change none of its tables."""
+    built = House(MiniContest(shutil.copytree(reported_home, tmp_path_factory.mktemp("finished") / "home")))
     with built.instance:
-        outcome = built.through("sharp", "dull", "text")
-        assert outcome.error is None, outcome.error
+        yield built
+
+
+@pytest.fixture
+def reported(copy_of_reported_home: Path) -> Iterator[House]:
+    """The same for one test alone, which goes on from there."""
+    built = House(MiniContest(copy_of_reported_home))
+    with built.instance:
         yield built
 
 
@@ -190,8 +199,8 @@ def test_the_same_inputs_give_the_same_bytes(finished: House, tmp_path: Path) ->
         assert again.hashes() == finished.hashes()
 
 
-def test_new_attempts_keep_ids_and_splits_and_make_judges_stale(house: House) -> None:
-    assert house.through("sharp", "dull").error is None
+def test_new_attempts_keep_ids_and_splits_and_make_judges_stale(reported: House) -> None:
+    house = reported
     before, splits = house.table(ATTEMPTS), house.table(SPLIT_ASSIGNMENTS)
     house.contest.attempt("E001", "p1", 9, "AC")
     house.contest.trajectory("E001", "p9", "WA AC")
@@ -237,8 +246,8 @@ def test_no_verified_judge_still_gives_a_report(house: House) -> None:
     assert report_path(house.workspace, "mini").is_file()
 
 
-def test_judgments_of_other_requests_than_todays_are_stale_and_in_no_figure(house: House) -> None:
-    assert house.through("sharp", "dull", "text").error is None
+def test_judgments_of_other_requests_than_todays_are_stale_and_in_no_figure(reported: House) -> None:
+    house = reported
     file = house.contest.folder / "recorded" / "dull.jsonl"
     file.write_text(
         file.read_text(encoding="utf-8").replace('"rationale": "recorded"', '"rationale": "edited"'), "utf-8"
@@ -288,16 +297,16 @@ def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: 
     assert len(struggle) and struggle["reason"].fillna("").str.contains(flag).all()
 
 
-def test_a_damaged_table_of_one_judge_leaves_the_others_their_report(house: House) -> None:
-    assert house.through("sharp", "dull").error is None
+def test_a_damaged_table_of_one_judge_leaves_the_others_their_report(reported: House) -> None:
+    house = reported
     house.store.path(JUDGE_OUTPUTS, "mini", "dull").write_bytes(b"PAR1 no more")
     outcome = house.run(REPORT_CONTEST)
     assert outcome.error is None, outcome.error
     assert any("none_damaged" in line and "dull.parquet cannot be read" in line for line in outcome.failed_checks)
     coverage = house.table(JUDGE_COVERAGE).set_index("judge")
     assert (coverage.loc["dull", "status"], coverage.loc["sharp", "status"]) == ("damaged", "verified")
-    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp"}
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "text"}
     assert "dull.parquet cannot be read" in report_path(house.workspace, "mini").read_text(encoding="utf-8")
     assert house.run(JUDGE_CONTEST, "dull").error is None
     assert house.run(REPORT_CONTEST).error is None
-    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull"}
+    assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull", "text"}
