@@ -76,11 +76,14 @@ def test_the_policy_names_each_script_by_its_hash_and_nothing_else(report: Lexbo
     assert "unsafe-inline" not in script_rule
 
 
+PAGES_BESIDE = {"trajectories/index.html"}
+
+
 def test_the_library_is_there_once_and_nothing_points_outside(report: LexborHTMLParser) -> None:
     assert scripts(report).count(page.plotly_js()) == 1
     for node in report.css("[src], [href], [srcset], [data], [poster], [action]"):
         target = node.attributes.get("href") or node.attributes.get("src") or ""
-        assert target.startswith("#"), node.html
+        assert target.startswith("#") or target in PAGES_BESIDE, node.html
     assert not report.css("link, iframe, object, embed, base, form")
     assert not re.search(r"url\(|@import", page._asset("report.css"))
 
@@ -88,7 +91,8 @@ def test_the_library_is_there_once_and_nothing_points_outside(report: LexborHTML
 def test_anchors_lead_somewhere_and_ids_are_unique(report: LexborHTMLParser) -> None:
     ids = [node.attributes["id"] for node in report.css("[id]")]
     assert len(ids) == len(set(ids))
-    assert {(node.attributes["href"] or "")[1:] for node in report.css("a[href]")} <= set(ids)
+    targets = {node.attributes["href"] or "" for node in report.css("a[href]")} - PAGES_BESIDE
+    assert {target[1:] for target in targets} <= set(ids)
 
 
 def test_headings_do_not_skip_levels(report: LexborHTMLParser) -> None:
@@ -221,7 +225,7 @@ def test_lone_surrogates_in_a_path_do_not_break_the_page() -> None:
 def test_empty_tables_give_a_page_with_reasons_and_nothing_to_draw_with() -> None:
     document = parsed(empty_tables())
     assert scripts(document) == [page._asset("tables.js")]
-    assert len(document.css("figure .empty")) == 18
+    assert len(document.css("figure .empty")) == len(document.css("figure")) == 24
     assert "No judge is configured" in document.css_first("#read-first").text()
     assert len(document.html or "") < 60_000
 
