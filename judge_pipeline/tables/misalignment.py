@@ -71,7 +71,7 @@ MISALIGNMENT = Table(
         Column("n_judges", "int", "Judges behind it", low=0),
         Column("tau2", "float", "Variance between judges (Paule-Mandel); null for a single judge", True, low=0),
         Column("p_value", "float", "Two-sided p of no difference; null where the test has none", True, low=0, high=1),
-        Column("p_bh", "float", "The same, corrected over items, and judges (Benjamini-Hochberg)", True, low=0, high=1),
+        Column("p_bh", "float", "The same, corrected over the items (Benjamini-Hochberg)", True, low=0, high=1),
         Column("misaligned", "bool", "Whether the test finds a difference at 5%; null where it cannot be had", True),
     ),
     ("effect", "test", "judge", "item"),
