@@ -1,0 +1,168 @@
+"""How much each rubric item counts for people and for judges, the most divergent first (TRACE, Figure 3)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from judge_pipeline.estimate import Estimate
+from judge_pipeline.figures import style
+from judge_pipeline.figures.estimates import format_number, n_in_words, p_words, read_estimate, value_words
+from judge_pipeline.tables.misalignment import EFFECTS
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MAX_ITEMS = 16
+"""Items that are drawn, the most divergent first."""
+
+_ROW = 54
+_PEOPLE, _POOLED = 4, 0
+"""Places of the two series in the palette: black and blue."""
+_SHIFT = 0.11
+"""How far the two stand from the middle of a row."""
+
+
+def misalignment_figure(models: pd.DataFrame, tested: pd.DataFrame, effect: str = "coefficient") -> style.DrawnFigure:
+    """A row an item: people's effect and the judges' pooled one with intervals, each judge's as a tick.
+
+    Sorted by the size of the difference, without regard to tests. A star marks what our paired test finds.
+
+    Args:
+        models: table PREFERENCE_MODELS.
+        tested: table MISALIGNMENT.
+        effect: the measure, a key of ``tables.misalignment.EFFECTS``.
+    """
+    title = "What people and judges weigh when they choose"
+    name = f"misalignment-{effect.replace('_', '-')}"
+    pooled = tested[(tested["effect"] == effect) & tested["judge"].isna()]
+    ours = pooled[pooled["test"] == "paired"].set_index("item")
+    known = ours[ours["value"].notna()]
+    if known.empty:
+        reasons = [reason for reason in ours["reason"] if reason]
+        return style.not_drawn(name, title, reasons[0] if reasons else "no rubric item was tested")
+    items = known["value"].abs().sort_values(ascending=False, kind="stable").index[:MAX_ITEMS].tolist()
+    effects = models[models["effect"] == effect]
+    people = {row["item"]: read_estimate(row) for row in effects[effects["of"] == "people"].to_dict("records")}
+    theirs = {item: _pooled_estimate(pooled, item) for item in items}
+    counts = [int(n) for n in known["n"]]
+    n_judges = n_in_words((int(n) for n in known["n_judges"]), "judges")
+    subtitle = f"{EFFECTS[effect]}; {n_in_words(counts, 'pairs')}, {n_judges.removeprefix('n = ')}; ★ misaligned"
+    figure = _drawn(title, subtitle, EFFECTS[effect], len(items))
+    judges = effects[effects["of"] == "judge"]
+    short = style.short_names(items, 60)
+    annotations: list[dict[str, Any]] = []
+    said = []
+    _add_judges(figure, items, judges)
+    _add_series(figure, "people", _PEOPLE, _SHIFT, [people[item] for item in items])
+    _add_series(figure, "judges, pooled", _POOLED, -_SHIFT, [theirs[item] for item in items])
+    for place, item in enumerate(items):
+        verdict = _verdict(known.loc[item])
+        annotations += _heading(place, short[item], verdict)
+        said.append(f"{style.clean(item)}: people {value_words(people[item])}, judges {value_words(theirs[item])}, "
+                    f"{verdict}.")  # fmt: skip
+    figure.update_layout(annotations=annotations)
+    return style.DrawnFigure(
+        name, title, subtitle, f"{title}, {subtitle}. {' '.join(said)}", figure, notes=_notes(ours, items, pooled),
+        key=(("people", style.series_style(_PEOPLE)), ("judges, pooled", style.series_style(_POOLED))),
+    )  # fmt: skip
+
+
+def _pooled_estimate(pooled: pd.DataFrame, item: str) -> Estimate:
+    """The judges' pooled effect; its interval is Paule-Mandel's, which the paper's test gives less the people's."""
+    row = pooled[(pooled["test"] == "trace_pooled") & (pooled["item"] == item)].to_dict("records")[0]
+    difference = read_estimate(row)
+    people = float(row["people"])
+    ends = difference.ci95 and (difference.ci95[0] + people, difference.ci95[1] + people)
+    return Estimate(float(row["judges"]), difference.n, difference.n_left_out, ends)
+
+
+def _verdict(row: pd.Series) -> str:
+    star = "★ " if pd.notna(row["misaligned"]) and bool(row["misaligned"]) else ""
+    p = None if pd.isna(row["p_bh"]) else float(row["p_bh"])
+    shown = format_number(float(row["value"]), 2)
+    sign = "+" if float(shown) > 0 else ""
+    return f"{star}judges - people {sign}{shown}, corrected {p_words(p)}"
+
+
+def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame) -> tuple[str, ...]:
+    paper = pooled[pooled["test"] == "trace_pooled"]
+    n_paper, n_ours = int(paper["misaligned"].fillna(False).sum()), int(ours["misaligned"].fillna(False).sum())
+    notes = [
+        f"Misaligned by our paired test: {n_ours} of {len(ours)} items. The paper's, which takes the people's as "
+        f"known, names {n_paper}; where there is nothing to find, it names about half of all items.",
+        "The pooled interval takes judges as independent, which judges of the same pairs are not.",
+    ]
+    if (unknown := int(ours["value"].isna().sum())) > 0:
+        notes.append(f"{unknown} of {len(ours)} items have no difference; the table says why.")
+    if (rest := len(ours) - unknown - len(items)) > 0:
+        notes.append(f"{rest} of {len(ours)} items are not drawn: those that differ least.")
+    return tuple(notes)
+
+
+def _drawn(title: str, subtitle: str, measure: str, n_items: int) -> go.Figure:
+    import plotly.graph_objects as go
+
+    figure = style.new_figure(title, subtitle, n_items * _ROW + 70, left=12, min_width=320, max_width=900)
+    figure.update_layout(
+        xaxis={"title": {"text": f"{measure}: above 0, chooses what satisfies the item better"}, "nticks": 9},
+        yaxis={"visible": False, "range": [-n_items, 0.1]},
+        width=900,
+    )
+    line = {"color": style.MUTED, "width": 1, "dash": "dash"}
+    figure.add_trace(
+        go.Scatter(x=[0, 0], y=[-n_items, 0.1], mode="lines", line=line, hoverinfo="skip", name="counts for nothing")
+    )
+    return figure
+
+
+def _add_judges(figure: go.Figure, items: list[str], judges: pd.DataFrame) -> None:
+    """A tick for each judge, in the pooled effect's line."""
+    import plotly.graph_objects as go
+
+    each = judges[judges["value"].notna() & judges["item"].isin(items)]
+    tick = {"symbol": "line-ns-open", "size": 9, "color": style.series_style(_POOLED).color, "opacity": 0.45}
+    texts = [f"{style.plain(j)}<br>{format_number(v, 2)}" for j, v in zip(each["judge"], each["value"], strict=True)]
+    heights = [_height(items.index(item), -_SHIFT) for item in each["item"]]
+    figure.add_trace(
+        go.Scatter(
+            x=each["value"].tolist(), y=heights, mode="markers", marker=tick, text=texts, hoverinfo="text",
+            name="a judge",
+        )
+    )  # fmt: skip
+
+
+def _add_series(figure: go.Figure, name: str, series: int, shift: float, estimates: list[Estimate]) -> None:
+    """One estimate a row, with its interval."""
+    import plotly.graph_objects as go
+
+    look = style.series_style(series)
+    drawn = [(place, e.value, e) for place, e in enumerate(estimates) if e.value is not None]
+    ends = [estimate.ci95 or (value, value) for _, value, estimate in drawn]
+    error = {
+        "array": [high - value for (_, value, _), (_, high) in zip(drawn, ends, strict=True)],
+        "arrayminus": [value - low for (_, value, _), (low, _) in zip(drawn, ends, strict=True)],
+        "symmetric": False, "color": look.color, "thickness": 1.6, "width": 4,
+    }  # fmt: skip
+    figure.add_trace(
+        go.Scatter(
+            x=[value for _, value, _ in drawn], y=[_height(place, shift) for place, _, _ in drawn], mode="markers",
+            name=name, marker={"color": look.color, "symbol": look.marker, "size": 9}, error_x=error,
+            text=[f"{name}<br>{value_words(estimate)}" for _, _, estimate in drawn], hoverinfo="text",
+        )
+    )  # fmt: skip
+
+
+def _height(place: int, shift: float) -> float:
+    return -place - 0.66 + shift
+
+
+def _heading(place: int, item: str, verdict: str) -> list[dict[str, Any]]:
+    """Over each row the item on the left and the difference on the right."""
+    at = {"xref": "x domain", "yref": "y", "y": -place - 0.2, "yanchor": "middle", "showarrow": False,
+          "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0}  # fmt: skip
+    return [
+        {**at, "x": 0, "xanchor": "left", "text": style.plain(item), "font": {"size": 12, "color": style.INK}},
+        {**at, "x": 1, "xanchor": "right", "text": style.plain(verdict), "font": {"size": 11, "color": style.MUTED}},
+    ]
