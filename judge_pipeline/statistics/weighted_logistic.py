@@ -13,7 +13,8 @@ import numpy as np
 from judge_pipeline.statistics.logistic import expit
 from judge_pipeline.statistics.score_counts import FloatArray
 
-_STEPS = 200
+_STEPS = 5000
+"""A handful are needed; a weak penalty on labels that are nearly separated takes hundreds of damped ones."""
 _CLOSE = 1e-6
 """A step that moves no linear predictor by more is the last: what is left is about its square."""
 _FULL_STEP = 1.0
@@ -38,7 +39,7 @@ def fit_weighted_logistic(
         Intercept and coefficients, shape (fits, 1 + k); NaN where a row's weights leave labels of one class, or none.
 
     Raises:
-        ValueError: shapes that do not fit, or c not above 0.
+        ValueError: shapes that do not fit, c not above 0, or no convergence.
     """
     n, k = features.shape
     if labels.shape != (n,) or weights.ndim != 2 or weights.shape[1] != n or c <= 0:

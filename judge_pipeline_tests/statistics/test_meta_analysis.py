@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.meta_analysis import combine_effects
 
@@ -28,6 +28,7 @@ def excess(effects: np.ndarray, variances: np.ndarray, tau2: float) -> float:
     return float(w @ (effects - w @ effects / w.sum()) ** 2) - (len(effects) - 1)
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-5, 5), st.floats(1e-4, 4)), min_size=2, max_size=15),
     st.sampled_from([1e-3, 1.0, 1e3]),

@@ -42,6 +42,20 @@ def test_separated_labels_under_a_weak_penalty_converge_from_zero() -> None:
     assert abs(residual.sum()) < 1e-9 and abs(c * residual @ features[:, 0] + slope) < 1e-3
 
 
+def test_labels_that_are_nearly_separated_under_a_weak_penalty_still_reach_the_minimum() -> None:
+    rng = np.random.default_rng(0)
+    for c in (1.0, 100.0, 10_000.0):
+        for _ in range(40):
+            n, k = int(rng.integers(10, 60)), int(rng.integers(1, 20))
+            features = rng.normal(0, 15, (n, k))
+            labels = (rng.random(n) < 0.7).astype(float)
+            weights = rng.multinomial(n, np.full(n, 1 / n), size=3).astype(float)
+            for row, fit in zip(weights, fit_weighted_logistic(features, labels, weights, c=c), strict=True):
+                residual = row * (1 / (1 + np.exp(-np.clip(fit[0] + features @ fit[1:], -700, 700))) - labels)
+                slopes = c * residual @ features + fit[1:]
+                assert np.isnan(fit).all() or np.abs(slopes).max() < 1e-9 * (1 + c * np.abs(features).sum())
+
+
 def test_a_resample_of_one_class_or_none_is_undefined_and_disturbs_no_other() -> None:
     features, labels, weights = made(50, 3, seed=1)
     weights = weights[:4]
