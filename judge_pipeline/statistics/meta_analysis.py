@@ -102,7 +102,7 @@ def _tau2(effects: FloatArray, variances: FloatArray) -> float:
         mean = precision @ scaled / precision.sum()
         return float(precision @ (scaled - mean) ** 2) - (len(effects) - 1)
 
-    with np.errstate(divide="ignore", invalid="ignore"):  # its I2 of effects that are all the same
+    with np.errstate(all="ignore"):  # its I2 of effects that are all the same
         found = float(combine_effects(scaled, own, method_re="pm").tau2)
     if abs(excess(found)) <= _SOLVED or (found == 0 and excess(0.0) <= 0):
         return found * unit
