@@ -70,8 +70,8 @@ def test_many_resamples_give_what_each_gives_alone() -> None:
     features, labels, _ = made(600, 4, seed=3)
     weights = np.random.default_rng(0).multinomial(600, np.full(600, 1 / 600), size=900).astype(float)
     together = fit_weighted_logistic(features, labels, weights)
-    alone = np.vstack([fit_weighted_logistic(features, labels, weights[i : i + 1]) for i in (0, 436, 437, 899)])
-    assert np.allclose(together[[0, 436, 437, 899]], alone, rtol=0, atol=1e-9)
+    alone = np.vstack([fit_weighted_logistic(features, labels, weights[i : i + 1]) for i in (0, 108, 109, 899)])
+    assert np.allclose(together[[0, 108, 109, 899]], alone, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("change", [{"labels": np.zeros(4)}, {"weights": np.ones(5)}, {"c": 0.0}])
