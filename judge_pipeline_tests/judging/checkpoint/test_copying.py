@@ -57,7 +57,7 @@ def fill(url: str, n: int, start: int = 0) -> None:
                 "n_collections": 0,
             }
             if connection.execute(sa.select(sa.func.count()).select_from(BATCHES)).scalar_one() == 0:
-                connection.execute(sa.insert(BATCHES).values(**batch, **further, n_collections=0, files_deleted=True))
+                connection.execute(sa.insert(BATCHES).values(**batch, **further, files_deleted=True))
                 connection.execute(
                     sa.insert(BATCH_REQUESTS).values(
                         token="t" * 32, request_hash="h", judge="j", attempt_id="a", repeat_index=0, try_number=1
