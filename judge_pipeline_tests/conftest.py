@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +21,10 @@ os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+# A shell that starts a run in the background has it ignore Ctrl-C, and tests that interrupt themselves would wait.
+if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
 
