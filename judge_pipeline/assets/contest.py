@@ -211,7 +211,7 @@ def splits(context: dg.AssetExecutionContext, attempts: Any) -> Made:
 
     contest = contest_of(context)
     settings = context.resources.workspace.contest(contest)
-    ledger_file = SplitsLedger(context.resources.workspace.workspace().out_dir, contest)
+    ledger_file = SplitsLedger.of_contest(context.resources.workspace.workspace().out_dir, contest)
     ledger = ledger_file.read()
     rows = assign_splits(
         attempts, seed=settings.seed, val_share=settings.split.val, test_share=settings.split.test, ledger=ledger

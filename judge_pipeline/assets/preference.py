@@ -143,12 +143,12 @@ def _problems(read: Any) -> dict[str, list[str]]:
 )
 def preference_splits(context: dg.AssetExecutionContext, preference_pairs: Any) -> Made:
     """Seeded, train 20% unless preference.yaml says otherwise. What an earlier run assigned is kept (a ledger)."""
-    from judge_pipeline.orchestration.preference_ledger import PreferenceLedger
+    from judge_pipeline.orchestration.splits_ledger import SplitsLedger
     from judge_pipeline.preference.preference_splits import assign_preference_splits, updated_preference_ledger
 
     name = preference_set_of(context)
     settings = context.resources.workspace.preference(name)
-    ledger_file = PreferenceLedger(context.resources.workspace.workspace().out_dir, name)
+    ledger_file = SplitsLedger.of_preference_set(context.resources.workspace.workspace().out_dir, name)
     ledger = ledger_file.read()
     rows = assign_preference_splits(
         preference_pairs,

@@ -88,7 +88,7 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
             counts[name] = counts.get(name, 0) + n
     stored = forget_attempts(workspace.checkpoint_url, ids, heirs, dry_run=True)
     counts |= {f"checkpoint {name}": n for name, n in stored.items() if n}
-    ledger = SplitsLedger(workspace.out_dir, contest).read()
+    ledger = SplitsLedger.of_contest(workspace.out_dir, contest).read()
     if ledger is not None and (n := int((ledger["participant"] == participant).sum())):
         counts["splits ledger"] = n
     with open_instance(workspace) as instance:
@@ -251,7 +251,7 @@ def _theirs(table: Table, rows: pd.DataFrame, participant: str, ids: frozenset[s
 
 
 def _forget_ledger(workspace: Workspace, contest: str, participant: str) -> None:
-    ledger_file = SplitsLedger(workspace.out_dir, contest)
+    ledger_file = SplitsLedger.of_contest(workspace.out_dir, contest)
     ledger = ledger_file.read()
     if ledger is not None and (ledger["participant"] == participant).any():
         ledger_file.write(ledger[ledger["participant"] != participant].reset_index(drop=True))

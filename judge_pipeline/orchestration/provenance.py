@@ -49,7 +49,7 @@ def provenance_of(
         data_versions=_data_versions(store, contest),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
-            "splits ledger (sha256)": SplitsLedger(workspace.out_dir, contest).sha256(),
+            "splits ledger (sha256)": SplitsLedger.of_contest(workspace.out_dir, contest).sha256(),
             "min_coverage": f"{settings.min_coverage:g}",
             "max_code_chars": str(settings.max_code_chars),
             "max_prompt_chars": str(settings.max_prompt_chars),

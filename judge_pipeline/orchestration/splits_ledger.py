@@ -1,4 +1,4 @@
-"""The splits ledger: which split each trajectory of a contest was once given, so that none ever moves."""
+"""The splits ledger: which split each trajectory or instruction was once given, so that none ever moves."""
 
 from __future__ import annotations
 
@@ -7,20 +7,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.tables import SPLITS_LEDGER
+from judge_pipeline.tables import PREFERENCE_SPLITS_LEDGER, SPLITS_LEDGER
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from judge_pipeline.table_schema import Table
+
 
 class SplitsLedger:
-    """One contest's ledger, a CSV that people can read, at ``<out>/ledgers/<contest>/splits_ledger.csv``."""
+    """The ledger of one contest or preference set, a CSV that people can read, below ``<out>/ledgers/<name>/``.
 
-    def __init__(self, out_dir: Path, contest: str) -> None:
-        self.path = out_dir / "ledgers" / contest / "splits_ledger.csv"
+    Its file is called like its table: ``splits_ledger.csv``, or ``preference_splits_ledger.csv`` of a set.
+    """
+
+    def __init__(self, out_dir: Path, name: str, table: Table) -> None:
+        self.path = out_dir / "ledgers" / name / f"{table.name}.csv"
+        self._table = table
+
+    @classmethod
+    def of_contest(cls, out_dir: Path, contest: str) -> SplitsLedger:
+        """A contest's: participant, problem_id, split."""
+        return cls(out_dir, contest, SPLITS_LEDGER)
+
+    @classmethod
+    def of_preference_set(cls, out_dir: Path, preference_set: str) -> SplitsLedger:
+        """A preference set's: a split for each instruction."""
+        return cls(out_dir, preference_set, PREFERENCE_SPLITS_LEDGER)
 
     def read(self) -> pd.DataFrame | None:
-        """participant, problem_id, split; None where the contest was never split.
+        """The ledger as its table; None where nothing was ever split.
 
         Raises:
             ValueError: the file is damaged; the message says what to do.
@@ -30,15 +46,15 @@ class SplitsLedger:
         if not self.path.is_file():
             return None
         try:
-            return SPLITS_LEDGER.conform(pd.read_csv(self.path, dtype=str, keep_default_na=False))
+            return self._table.conform(pd.read_csv(self.path, dtype=str, keep_default_na=False))
         except ValueError as error:
             raise ValueError(
-                f"{self.path} is damaged ({error}). Restore it from a backup, or delete it to split the contest anew"
+                f"{self.path} is damaged ({error}). Restore it from a backup, or delete it to split anew"
             ) from None
 
     def write(self, ledger: pd.DataFrame) -> None:
         """Replace the ledger, whole or not at all."""
-        write_whole(self.path, SPLITS_LEDGER.conform(ledger).to_csv(index=False, lineterminator="\n").encode())
+        write_whole(self.path, self._table.conform(ledger).to_csv(index=False, lineterminator="\n").encode())
 
     def sha256(self) -> str:
         """The sha256 of the ledger's bytes."""

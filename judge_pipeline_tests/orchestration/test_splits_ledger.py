@@ -11,7 +11,7 @@ LEDGER = pd.DataFrame({"participant": ["E001", "NA"], "problem_id": ["007", "b"]
 
 
 def test_names_survive_as_they_are(tmp_path: Path) -> None:
-    ledger = SplitsLedger(tmp_path, "spring")
+    ledger = SplitsLedger.of_contest(tmp_path, "spring")
     assert ledger.read() is None
     ledger.write(LEDGER)
     pd.testing.assert_frame_equal(ledger.read(), LEDGER)
@@ -27,8 +27,15 @@ def test_names_survive_as_they_are(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_ledger_is_refused(tmp_path: Path, text: str) -> None:
-    ledger = SplitsLedger(tmp_path, "spring")
+    ledger = SplitsLedger.of_contest(tmp_path, "spring")
     ledger.path.parent.mkdir(parents=True)
     ledger.path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match="is damaged"):
         ledger.read()
+
+
+def test_a_set_called_like_a_contest_has_a_ledger_of_its_own(tmp_path: Path) -> None:
+    SplitsLedger.of_contest(tmp_path, "spring").write(LEDGER)
+    of_set = SplitsLedger.of_preference_set(tmp_path, "spring")
+    assert of_set.path.name == "preference_splits_ledger.csv"
+    assert of_set.read() is None
