@@ -221,6 +221,77 @@ class PreferenceSplit(SettingsModel):
     by_source: bool = Field(default=True, description="Whether a split that the source states is kept")
 
 
+class PreferenceModelSettings(SettingsModel):
+    """How the models of what people and judges weigh are made (TRACE, section 3, step 3)."""
+
+    standardization: Literal["all_pairs", "per_annotator"] = Field(
+        default="all_pairs",
+        description="Over which pairs rubric scores are standardized: all, once for everybody; or those that each "
+        "chose on, as TRACE's public code does",
+    )
+    coefficient: Literal["full_sample", "bootstrap_mean"] = Field(
+        default="full_sample",
+        description="What a coefficient is: the full sample's, or the mean over resamples, as in TRACE's public code",
+    )
+    resamples: int = Field(default=1000, ge=100, description="Bootstrap resamples of pairs behind every model")
+
+
+class RubricSettings(SettingsModel):
+    """Where a set's rubric comes from, and who scores pairs on it. Judges are named as in judges.yaml."""
+
+    human_items: str | None = Field(
+        default="software-engineering.yaml",
+        description="File of assets_config/rubrics/ with the items R_H that people wrote; null: none",
+    )
+    generate: bool = Field(default=True, description="false: no items are generated, whatever proposer says")
+    proposer: str | None = Field(
+        default=None, description="Judge that proposes axes on which responses differ; null: no items are generated"
+    )
+    merger: str | None = Field(default=None, description="Judge that merges proposals into items; null: the proposer")
+    scorer: str | None = Field(default=None, description="Judge that scores pairs on items; null: no scores")
+    second_scorer: str | None = Field(
+        default=None, description="Judge that scores a sample of the pairs again, to see how far scores can be relied on"
+    )
+    splits: tuple[Literal["train", "val", "test"], ...] = Field(
+        default=("train", "val", "test"),
+        min_length=1,
+        description="Splits whose pairs the rubric is found on; all, as in the paper. Scores are of all pairs",
+    )
+    batch_pairs: int = Field(default=5, ge=1, le=20, description="Pairs that one call compares to propose axes")
+    batches: int = Field(default=10, ge=1, description="Batches in a round")
+    axes: int = Field(default=5, ge=1, le=20, description="Most axes that one call may propose")
+    rounds: int = Field(
+        default=3, ge=1, le=10, description="Rounds; from the second on the pairs that the rubric so far predicts worst"
+    )
+    at_most: int = Field(
+        default=12, ge=1, le=60, description="Most items of the rubric; items that people wrote are kept even beyond it"
+    )
+    merge_at_once: int = Field(
+        default=60, ge=2, description="Most proposals merged in one call; more are merged in parts, then those"
+    )
+    pair_chars: int = Field(
+        default=8000, ge=200, description="Characters of a pair that a model is shown: context and both responses"
+    )
+    items_per_call: int = Field(
+        default=5, ge=1, le=20, description="Items that a pair is scored on in one call; the embedded model: 1"
+    )
+    two_orders: Literal["must_agree", "forward_unless_tie"] = Field(
+        default="must_agree",
+        description="must_agree: a score is what both orders say, else 0; forward_unless_tie: where one order says "
+        "equal, that of the order AB stands, as in TRACE's public code",
+    )
+    agreement_pairs: int = Field(default=100, ge=1, description="Pairs that the second scorer scores")
+
+    @model_validator(mode="after")
+    def _parts_shrink(self) -> RubricSettings:
+        if self.merge_at_once <= self.at_most:
+            raise ValueError(
+                f"merge_at_once ({self.merge_at_once}) must be more than at_most ({self.at_most}): merging a part would "
+                "not make fewer of it"
+            )
+        return self
+
+
 class PreferenceSettings(SettingsModel):
     """assets_config/preference.yaml (the defaults) with a set's own preference.yaml over it."""
 
@@ -241,7 +312,16 @@ class PreferenceSettings(SettingsModel):
         default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
     )
     split: PreferenceSplit = Field(default=PreferenceSplit(), description="Shares of the splits")
+    rubric: RubricSettings = Field(default=RubricSettings(), description="How the rubric is found and scored")
     seed: int = Field(default=20260401, ge=0, description="The one seed: splits, swaps, bootstrap")
+    scoring_rule: Literal["trace", "exact", "judgebench", "pandalm", "bigcodereward"] = Field(
+        default="trace",
+        description="How a judge's answers are scored against people's choices (docs/how-to/evaluate-preferences.md)",
+    )
+    resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples behind the intervals of accuracy")
+    models: PreferenceModelSettings = Field(
+        default=PreferenceModelSettings(), description="Models of what people and judges weigh"
+    )
     natural_languages: Literal["high", "low"] = Field(
         default="high",
         description="Accuracy of the profile's natural languages; high takes about 1 GB of memory and 15 s to load",
