@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,12 @@ OF_A_FAMILY = ("acc", "acc_pc", "gap", "first_slot_share")
 
 
 def preference_accuracy(
-    decisions: pd.DataFrame, *, rule: str = "trace", seed: int = 0, n_resamples: int = N_RESAMPLES
+    decisions: pd.DataFrame,
+    *,
+    rule: str = "trace",
+    seed: int = 0,
+    n_resamples: int = N_RESAMPLES,
+    further_rules: Collection[str] = (),
 ) -> pd.DataFrame:
     """Every figure of how judges choose beside people, under one scoring rule; table PREFERENCE_ACCURACY.
 
@@ -37,14 +42,26 @@ def preference_accuracy(
         rule: a name of ``SCORING_RULES``.
         seed: seed of the bootstrap.
         n_resamples: resamples behind each interval.
+        further_rules: rules whose figures of judges and floors over all pairs follow, so that numbers can be set beside
+            those of other papers; the rest of the table is of ``rule`` alone.
 
     Raises:
-        PairError: the decisions cannot be evaluated, or no rule has this name.
+        PairError: the decisions cannot be evaluated, or no rule has such a name.
     """
-    if rule not in SCORING_RULES:
-        raise PairError(f"no scoring rule is called {rule!r}. Remedy: one of {', '.join(SCORING_RULES)}")
-    pairs, scoring = judged_pairs(decisions), SCORING_RULES[rule]
+    for name in (rule, *further_rules):
+        if name not in SCORING_RULES:
+            raise PairError(f"no scoring rule is called {name!r}. Remedy: one of {', '.join(SCORING_RULES)}")
+    pairs = judged_pairs(decisions)
     clusters = Clusters(pairs.cluster, pairs.n_clusters, seed, n_resamples)
+    rows = _all_rows(pairs, SCORING_RULES[rule], clusters)
+    for name in dict.fromkeys(further_rules):
+        if name != rule:
+            rows += _judges_and_floors(pairs, SCORING_RULES[name], clusters)
+    return PREFERENCE_ACCURACY.conform(rows)
+
+
+def _all_rows(pairs: JudgedPairs, scoring: ScoringRule, clusters: Clusters) -> list[Row]:
+    rule = scoring.name
     scores = [scoring.score(pairs.labels, *pairs.of_judge(j)) for j in range(len(pairs.judges))]
     rows: list[Row] = []
     of_judges: list[Mapping[str, Figure]] = []
@@ -57,7 +74,16 @@ def preference_accuracy(
     rows += difference_rows(pairs, scoring, scores, clusters)
     rows += agreement_rows(pairs, scoring, clusters)
     rows += people_rows(pairs, scoring, scores, clusters)
-    return PREFERENCE_ACCURACY.conform(with_holm(rows))
+    return with_holm(rows)
+
+
+def _judges_and_floors(pairs: JudgedPairs, scoring: ScoringRule, clusters: Clusters) -> list[Row]:
+    figures: dict[Subject, Figure] = {}
+    for j, judge in enumerate(pairs.judges):
+        scores = scoring.score(pairs.labels, *pairs.of_judge(j))
+        of_judge = judge_figures(pairs, scoring, scores, j)
+        figures |= {Subject("judge", judge, None, None, name): figure for name, figure in of_judge.items()}
+    return with_holm(figure_rows(scoring.name, {**figures, **_floors(pairs, scoring)}, clusters))
 
 
 def judge_figures(
