@@ -53,7 +53,10 @@ def configuration_page() -> str:
         "the key and the remedy.\n\n## judges.yaml\n\n`judges:` maps a judge's name to its settings; `backend` says "
         "which of the following it is.\n"
     ]
-    for model in (settings.LitellmJudge, settings.EmbeddedJudge, settings.RecordedJudge, settings.BaselineJudge):
+    for model in (
+        settings.LitellmJudge, settings.EmbeddedJudge, settings.RewardJudge, settings.RecordedJudge,
+        settings.BaselineJudge,
+    ):  # fmt: skip
         parts.append(f"\n### backend: {_backend(model)}\n\n{_doc(model)}\n\n{_settings_table(model)}")
     parts.append("\n## Parts of a judge's settings\n")
     for model in (settings.Scope, settings.Limits, settings.Price, settings.Batch):

@@ -12,12 +12,14 @@ def configuration_sha256(workspace: Workspace) -> str:
     """The sha256 of all that judges.yaml and the prompt templates say about answers, and for which attempts.
 
     Ceilings, rates, limits, prices, keys and descriptions are left out: they decide whether, when and at what price an
-    answer comes, and a table does not become outdated where they change. So are templates that no judge uses.
+    answer comes, and a table does not become outdated where they change. So are templates that no judge uses, and
+    judges that serve other systems only.
 
     Raises:
         SettingsError: judges.yaml is missing or wrong.
     """
-    judges = workspace.judges().judges
+    listed = workspace.judges()
+    judges = {name: listed.get(name) for name in listed.names("cocreation")}
     prompts = {judge.prompt for judge in judges.values() if isinstance(judge, LitellmJudge | EmbeddedJudge)}
     parts = {
         "judges": {name: judge.answer_settings() | {"scope": judge.scope.splits} for name, judge in judges.items()},

@@ -6,24 +6,20 @@ Every error names the file, the key, the line and the remedy. Nothing here is he
 from __future__ import annotations
 
 from judge_pipeline.settings.contest import ARCHIVE_FIELDS, TABLE_COLUMNS, ContestSettings, SplitRatios
+from judge_pipeline.settings.judge_parts import Batch, Limits, Price, Scope, Split, System
 from judge_pipeline.settings.judges import (
     BaselineJudge,
-    Batch,
     Ceilings,
     EmbeddedJudge,
     JudgeSettings,
     JudgesFile,
-    Limits,
     LitellmJudge,
-    Price,
     Rates,
     RecordedJudge,
-    Scope,
-    Split,
-    System,
 )
 from judge_pipeline.settings.names import SLUG, SettingsModel, check_slug
 from judge_pipeline.settings.preference import PAIR_COLUMNS, PreferenceSettings, SourceChoices
+from judge_pipeline.settings.reward_judge import RewardJudge
 from judge_pipeline.settings.workspace import Workspace, packaged_config_dir
 
 __all__ = [
@@ -44,6 +40,7 @@ __all__ = [
     "Price",
     "Rates",
     "RecordedJudge",
+    "RewardJudge",
     "Scope",
     "SettingsModel",
     "SourceChoices",

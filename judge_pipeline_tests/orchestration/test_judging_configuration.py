@@ -38,9 +38,12 @@ PRICE = {"input_usd_per_million_tokens": 1.0, "output_usd_per_million_tokens": 2
 NO_CHANGES: dict[str, Any] = {
     "description": "x", "systems": ["cocreation", "criteria"], "enabled": False, "in_panel": True, "api_key_env": "KEY",
     "provider": "somebody", "limits": {"max_tries": 9, "max_in_flight": 2, "sleep_seconds": 1.0}, "price": PRICE,
-    "repair_max_output_tokens": 99, "batch": True,
+    "repair_max_output_tokens": 99, "batch": True, "family": "third party",
+    "prompts": {"pair": "another.md.j2"}, "answer_form": "result",
 }  # fmt: skip
-"""Whatever decides whether, when and at what price an answer comes."""
+"""Whatever decides whether, when and at what price an answer comes, or on answers to other questions."""
+
+NO_CHANGES_OF_A_BASELINE: dict[str, Any] = {"pair_rule": "longer"}
 
 
 @pytest.fixture
@@ -74,6 +77,15 @@ def test_what_changes_no_answer_does_not(version: Callable[..., str], name: str)
     assert version(with_change("llm", name, NO_CHANGES[name]), providers=providers) == version()
 
 
+def test_how_pairs_are_chosen_and_judges_of_pairs_do_not(version: Callable[..., str]) -> None:
+    assert version(JUDGES | {"text": JUDGES["text"] | NO_CHANGES_OF_A_BASELINE}) == version()
+    assert version(with_change("small", "prompts", {"pair": "another.md.j2"})) == version()
+    reward = {"backend": "reward", "model": "m", "base_url": "http://127.0.0.1:9", "protocol": "tei_predict"}
+    assert (
+        version(JUDGES | {"of-pairs": reward, "pairs-too": JUDGES["text"] | {"systems": ["preference"]}}) == version()
+    )
+
+
 @pytest.mark.parametrize(
     "top",
     [
@@ -89,7 +101,8 @@ def test_every_setting_is_known_to_change_answers_or_not_to() -> None:
     """A setting that is new counts as one that can, until somebody says here that it cannot."""
     names = {"llm": LitellmJudge, "small": EmbeddedJudge, "file": RecordedJudge, "text": BaselineJudge}
     for judge, model in names.items():
-        decided = {name for of, name in CHANGES if of == judge} | NO_CHANGES.keys() | {"backend"}
+        changing = {name for of, name in CHANGES if of == judge}
+        decided = changing | NO_CHANGES.keys() | NO_CHANGES_OF_A_BASELINE.keys() | {"backend"}
         assert set(model.model_fields) <= decided, judge
         backend = get_args(model.model_fields["backend"].annotation)[0]
         assert model(**JUDGES[judge]).answer_settings()["backend"] == backend
