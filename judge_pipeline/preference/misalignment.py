@@ -7,7 +7,8 @@ It is estimated from as few pairs as theirs, so both tests find misalignment whe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,10 @@ _Row = dict[str, Any]
 
 
 def misalignment(
-    models: Sequence[PreferenceModel], data: RubricChoices, effects: Sequence[str] = tuple(EFFECTS)
+    models: Sequence[PreferenceModel],
+    data: RubricChoices,
+    effects: Sequence[str] = tuple(EFFECTS),
+    panel: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Every test of every item; table MISALIGNMENT.
 
@@ -37,12 +41,14 @@ def misalignment(
         data: what they were fitted on.
         effects: the measures to compare, keys of ``tables.misalignment.EFFECTS``. A judge that weighs items as people
             do but is twice as decisive differs in most coefficients, and in no relative effect.
+        panel: the judges that are pooled; all by default.
     """
     rows: list[_Row] = []
+    members, of_panel = _of_panel(models, data, panel)
     for effect in effects:
-        pooled = [_pooled(models[1:], effect, place) for place in range(len(data.items))]
-        rows += [*_paper_each_rows(models, data, effect), *_paper_pooled_rows(models, data, effect, pooled)]
-        families = [_pooled_rows(models, data, effect, pooled)]
+        pooled = [_pooled(members[1:], effect, place) for place in range(len(data.items))]
+        rows += [*_paper_each_rows(models, data, effect), *_paper_pooled_rows(members, of_panel, effect, pooled)]
+        families = [_pooled_rows(members, of_panel, effect, pooled)]
         families += [_paired_rows(models[0], model, data, effect) for model in models[1:]]
         for family in families:
             _correct(family, len(models[0].replicates[effect]))
@@ -96,6 +102,18 @@ def _most(toward: FloatArray) -> int | None:
     if np.isnan(toward).all() or np.nanmax(toward) <= 0:
         return None
     return int(np.nanargmax(toward))
+
+
+def _of_panel(
+    models: Sequence[PreferenceModel], data: RubricChoices, panel: Collection[str] | None
+) -> tuple[Sequence[PreferenceModel], RubricChoices]:
+    """People's model and those of the panel's judges, and the data without the others."""
+    if panel is None:
+        return models, data
+    places = [place for place, judge in enumerate(data.judges) if judge in panel]
+    columns = data.chose_b[:, [0, *(1 + place for place in places)]]
+    members = [models[0], *(models[1 + place] for place in places)]
+    return members, replace(data, judges=tuple(data.judges[place] for place in places), chose_b=columns)
 
 
 def _pooled(judges: Sequence[PreferenceModel], effect: str, item: int) -> Pooled:

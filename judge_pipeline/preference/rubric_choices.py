@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from judge_pipeline.preference.judged_pairs import PairError
-from judge_pipeline.preference.verdicts import CHOICES
+from judge_pipeline.preference.judged_pairs import PairError, judged_pairs
+from judge_pipeline.preference.scoring_rules import SCORING_RULES
+from judge_pipeline.preference.verdicts import CHOICES, A, B
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
 
 SCORES = (-1, 0, 1)
@@ -38,6 +39,51 @@ class RubricChoices:
     cluster: IntArray
     n_clusters: int
     n_unscored: int
+
+
+def choices_under(rule: str, decisions: pd.DataFrame) -> pd.DataFrame:
+    """What each judge chose on each pair, as ``rubric_choices`` takes it.
+
+    Under a rule of two orders: what both choose, where that is a valid choice under the rule. Under a rule of one
+    order: what order AB chooses.
+
+    Args:
+        rule: a name of ``SCORING_RULES``.
+        decisions: as ``judged_pairs`` takes them; or no row at all.
+
+    Returns:
+        Columns pair_id, judge, choice (A, B or missing): a row for each pair and judge.
+
+    Raises:
+        PairError: the decisions cannot be evaluated.
+    """
+    if decisions.empty:
+        return pd.DataFrame(columns=["pair_id", "judge", "choice"], dtype=object)
+    pairs, scoring = judged_pairs(decisions), SCORING_RULES[rule]
+    parts = []
+    for j, judge in enumerate(pairs.judges):
+        ab, ba = pairs.of_judge(j)
+        # A tied label is no reason to leave the judge's own choice out: which pairs count, its model decides.
+        choice = scoring.decide(pairs.labels, ab, ba if scoring.two_orders else None)[2]
+        valid = np.isin(ab, (A, B)) & (True if choice is None else choice)
+        chosen = [CHOICES[code] if known else None for code, known in zip(ab, valid, strict=True)]
+        parts.append(
+            pd.DataFrame({"pair_id": pairs.pair_ids, "judge": judge, "choice": pd.Series(chosen, dtype=object)})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def nothing_scored(scores: pd.DataFrame) -> str | None:
+    """Why ``rubric_choices`` would find nothing, in words; None where a pair has a score for every item.
+
+    Args:
+        scores: as there.
+    """
+    if scores.empty:
+        return "there is no rubric item"
+    n_items = scores["item"].nunique()
+    known = scores[scores["score"].notna()].groupby("pair_id")["item"].nunique()
+    return None if (known == n_items).any() else "no pair has a score for every item"
 
 
 def rubric_choices(scores: pd.DataFrame, pairs: pd.DataFrame, choices: pd.DataFrame) -> RubricChoices:
