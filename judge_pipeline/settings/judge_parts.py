@@ -40,6 +40,9 @@ class JudgeBase(SettingsModel):
     _of_pairs: ClassVar[frozenset[str]] = frozenset({"answer_form", "pair_rule"})
     """Settings that decide on choices among two responses alone."""
 
+    _not_of_attempts: ClassVar[frozenset[str]] = frozenset()
+    """Settings that decide on answers to every question but that of the contest."""
+
     description: str = Field(default="", description="What this judge is, for people")
     family: str | None = Field(
         default=None, min_length=1, max_length=80, description="Family that tables group it under, as 'reward model'"
@@ -67,7 +70,9 @@ class JudgeBase(SettingsModel):
         if question != CONTEST_QUESTION:
             values.pop("prompt", None)
             values |= {"prompt": prompts[question]} if question in prompts else {}
-        return {name: value for name, value in values.items() if question == "pair" or name not in self._of_pairs}
+        beside = frozenset() if question == "pair" else self._of_pairs
+        beside |= self._not_of_attempts if question == CONTEST_QUESTION else frozenset()
+        return {name: value for name, value in values.items() if name not in beside}
 
 
 class Price(SettingsModel):

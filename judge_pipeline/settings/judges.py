@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
@@ -46,8 +46,8 @@ class LitellmJudge(JudgeBase):
     )
     answer_form: Literal["schema", "double_brackets", "result"] = Field(
         default="schema",
-        description="How it states its choice among two responses: as JSON by our schema, [[A]], [[B]], [[C]] for a "
-        "tie (double_brackets), or [RESULT] A, [RESULT] B (result)",
+        description="How it states its choice among two responses: as JSON by our schema (schema); [[A]], [[B]], [[C]] "
+        "for a tie (double_brackets; Skywork Critic); [RESULT] A or Result: A (result; Prometheus 2, Selene)",
     )
     parameters: dict[str, Any] = Field(default_factory=dict, description="Passed on to the model: temperature, ...")
     max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit; null: the provider's default")
@@ -106,6 +106,8 @@ class LitellmJudge(JudgeBase):
 
 class EmbeddedJudge(JudgeBase):
     """The small model that the lock file installs, run in process; it exercises the pipeline and does not judge."""
+
+    _not_of_attempts: ClassVar[frozenset[str]] = frozenset({"max_output_tokens"})
 
     backend: Literal["embedded"]
     prompt: str = Field(default="embedded_judge.md.j2", description="Template in assets_config/prompts/")

@@ -43,7 +43,10 @@ NO_CHANGES: dict[str, Any] = {
 }  # fmt: skip
 """Whatever decides whether, when and at what price an answer comes, or on answers to other questions."""
 
-NO_CHANGES_OF_A_BASELINE: dict[str, Any] = {"pair_rule": "longer"}
+NO_CHANGES_OF: dict[str, dict[str, Any]] = {
+    "small": {"max_output_tokens": 99, "prompts": {"pair": "another.md.j2"}}, "text": {"pair_rule": "longer"},
+}  # fmt: skip
+"""The same of single backends."""
 
 
 @pytest.fixture
@@ -78,8 +81,7 @@ def test_what_changes_no_answer_does_not(version: Callable[..., str], name: str)
 
 
 def test_how_pairs_are_chosen_and_judges_of_pairs_do_not(version: Callable[..., str]) -> None:
-    assert version(JUDGES | {"text": JUDGES["text"] | NO_CHANGES_OF_A_BASELINE}) == version()
-    assert version(with_change("small", "prompts", {"pair": "another.md.j2"})) == version()
+    assert version(JUDGES | {name: JUDGES[name] | changes for name, changes in NO_CHANGES_OF.items()}) == version()
     reward = {"backend": "reward", "model": "m", "base_url": "http://127.0.0.1:9", "protocol": "tei_predict"}
     assert (
         version(JUDGES | {"of-pairs": reward, "pairs-too": JUDGES["text"] | {"systems": ["preference"]}}) == version()
@@ -102,7 +104,7 @@ def test_every_setting_is_known_to_change_answers_or_not_to() -> None:
     names = {"llm": LitellmJudge, "small": EmbeddedJudge, "file": RecordedJudge, "text": BaselineJudge}
     for judge, model in names.items():
         changing = {name for of, name in CHANGES if of == judge}
-        decided = changing | NO_CHANGES.keys() | NO_CHANGES_OF_A_BASELINE.keys() | {"backend"}
+        decided = changing | NO_CHANGES.keys() | NO_CHANGES_OF.get(judge, {}).keys() | {"backend"}
         assert set(model.model_fields) <= decided, judge
         backend = get_args(model.model_fields["backend"].annotation)[0]
         assert model(**JUDGES[judge]).answer_settings()["backend"] == backend

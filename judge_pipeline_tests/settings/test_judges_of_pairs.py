@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, JudgeSettings, JudgesFile, LitellmJudge, RewardJudge
+from judge_pipeline.settings import (
+    BaselineJudge,
+    EmbeddedJudge,
+    JudgeSettings,
+    JudgesFile,
+    LitellmJudge,
+    RewardJudge,
+    packaged_config_dir,
+)
+from judge_pipeline.settings.yaml_file import load
 
 SERVER = {"backend": "reward", "model": "org/m", "base_url": "http://127.0.0.1:8000", "protocol": "vllm_classify"}
 LLM = {"backend": "litellm", "model": "openai/m"}
@@ -109,3 +122,36 @@ def test_judges_of_pairs_alone_are_in_no_grid_and_no_panel_of_contests() -> None
     )
     assert judges.names() == judges.panel() == ["a"]
     assert judges.names("preference") == ["b", "c", "d"]
+
+
+def test_the_13_judges_of_the_paper_stand_there_switched_off() -> None:
+    judges = load(JudgesFile, packaged_config_dir() / "judges.yaml")
+    of_pairs = {name: judges.get(name) for name in judges.names("preference")}
+    of_the_paper = {name: judge for name, judge in of_pairs.items() if "paper 2, Table 2" in judge.description}
+    assert Counter(judge.family for judge in of_the_paper.values()) == {
+        "third party": 7, "fine-tuned judge": 4, "reward model": 2,
+    }  # fmt: skip
+    assert not any(judge.enabled for judge in of_the_paper.values())
+    assert all(judge.systems == ("preference", "criteria") for judge in of_the_paper.values())
+    enabled = {name for name, judge in of_pairs.items() if judge.enabled}
+    assert enabled == {"smollm2-135m", "baseline-length", "baseline-edit-size", "baseline-fitted"}
+
+
+def test_judges_of_pairs_add_nothing_to_the_grid_of_contests() -> None:
+    judges = load(JudgesFile, packaged_config_dir() / "judges.yaml")
+    assert judges.names("cocreation") == [
+        "gpt-5.2", "gemini-2.5-pro", "claude-sonnet-4.5", "deepseek-reasoner", "smollm2-135m", "baseline-text",
+        "simulated-sharp", "simulated-lenient", "simulated-overconfident", "simulated-noisy",
+    ]  # fmt: skip
+
+
+def test_litellm_knows_the_models_that_are_at_providers() -> None:
+    found = find_spec("litellm")
+    assert found is not None and found.origin is not None
+    table = Path(found.origin).with_name("model_prices_and_context_window_backup.json")
+    known = json.loads(table.read_text(encoding="utf-8"))
+    judges = load(JudgesFile, packaged_config_dir() / "judges.yaml").judges.values()
+    named = [judge.model for judge in judges if isinstance(judge, LitellmJudge) and judge.base_url is None]
+    assert named
+    for model in named:
+        assert model in known or model.split("/", 1)[1] in known, model

@@ -34,7 +34,8 @@ def test_the_configuration_that_ships_is_right() -> None:
     judges = load(JudgesFile, packaged_config_dir() / "judges.yaml")
     contests = load(ContestSettings, packaged_config_dir() / "contests.yaml")
     assert contests == ContestSettings(), "contests.yaml states the defaults"
-    table_iii = {judge.model.split("/", 1)[1] for judge in judges.judges.values() if isinstance(judge, LitellmJudge)}
+    asked = [judge for judge in map(judges.get, judges.names("cocreation")) if isinstance(judge, LitellmJudge)]
+    table_iii = {judge.model.split("/", 1)[1] for judge in asked}
     assert table_iii == {
         "gpt-5.2-2025-12-11",
         "gemini-2.5-pro",
