@@ -15,24 +15,14 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import format_number, number, text
 from judge_pipeline.report.page import render
+from judge_pipeline.report.shown_lines import MAX_LINES, Line, lines_of, shown_line
 
 TEMPLATE, INDEX_TEMPLATE = "trajectory.html.j2", "trajectories.html.j2"
 
-MAX_LINES = 3000
-"""Lines of a program beyond which it is not compared with the one before, which could take minutes."""
-MAX_LINE_CHARS = 400
 MAX_PROMPT_CHARS = 20_000
 CURVE_WIDTH, CURVE_HEIGHT, CURVE_ROOM = 640, 150, 24
 
 _KINDS = {"+": "added", "-": "removed", "@": "place", " ": "same"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line of a program or of a comparison; ``kind`` is same, added, removed or place."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +106,7 @@ def trajectory_turns(
     before: list[str] | None = None
     for row in attempts.sort_values("turn").to_dict("records"):
         source = text(row["source_code"])
-        lines = None if source is None else _lines(redact_source(source))
+        lines = None if source is None else lines_of(redact_source(source))
         changes, note = (None, "") if not found else _changes(before, lines)
         asked_lines, asked_note = _asked(asked.get(row["attempt_id"]), redact_prompts)
         label = number(row["y"])
@@ -176,14 +166,6 @@ def curve_points(turns: Sequence[Turn]) -> list[tuple[float, float, Turn]]:
     ]
 
 
-def _lines(source: str) -> list[str]:
-    return [line.expandtabs(4) for line in source.splitlines()]
-
-
-def _shown(line: str) -> str:
-    return line if len(line) <= MAX_LINE_CHARS else f"{line[:MAX_LINE_CHARS]}… ({len(line):,} characters)"
-
-
 def _changes(before: list[str] | None, now: list[str] | None) -> tuple[list[Line] | None, str]:
     """Changed lines with three around them, and why there are none."""
     if before is None or now is None:
@@ -193,7 +175,7 @@ def _changes(before: list[str] | None, now: list[str] | None) -> tuple[list[Line
     if max(len(before), len(now)) > MAX_LINES:
         return [], f"Not compared: a program has more than {MAX_LINES:,} lines."
     compared = list(difflib.unified_diff(before, now, n=3, lineterm=""))[2:]
-    return [Line(_KINDS[line[0]], _shown(line)) for line in compared], ""
+    return [Line(_KINDS[line[0]], shown_line(line)) for line in compared], ""
 
 
 def _asked(row: dict[str, object] | None, redact: Callable[[str], str]) -> tuple[list[str] | None, str]:
@@ -203,4 +185,4 @@ def _asked(row: dict[str, object] | None, redact: Callable[[str], str]) -> tuple
     if not shown:
         return [], "Nothing was asked about this problem."
     cut = f"The first {MAX_PROMPT_CHARS:,} of {len(shown):,} characters." if len(shown) > MAX_PROMPT_CHARS else ""
-    return [_shown(line.expandtabs(4)) for line in shown[:MAX_PROMPT_CHARS].splitlines()], cut
+    return [shown_line(line.expandtabs(4)) for line in shown[:MAX_PROMPT_CHARS].splitlines()], cut
