@@ -250,7 +250,8 @@ class RubricSettings(SettingsModel):
     merger: str | None = Field(default=None, description="Judge that merges proposals into items; null: the proposer")
     scorer: str | None = Field(default=None, description="Judge that scores pairs on items; null: no scores")
     second_scorer: str | None = Field(
-        default=None, description="Judge that scores a sample of the pairs again, to see how far scores can be relied on"
+        default=None,
+        description="Judge that scores a sample of the pairs again, to see how far scores can be relied on",
     )
     splits: tuple[Literal["train", "val", "test"], ...] = Field(
         default=("train", "val", "test"),
@@ -281,15 +282,6 @@ class RubricSettings(SettingsModel):
         "equal, that of the order AB stands, as in TRACE's public code",
     )
     agreement_pairs: int = Field(default=100, ge=1, description="Pairs that the second scorer scores")
-
-    @model_validator(mode="after")
-    def _parts_shrink(self) -> RubricSettings:
-        if self.merge_at_once <= self.at_most:
-            raise ValueError(
-                f"merge_at_once ({self.merge_at_once}) must be more than at_most ({self.at_most}): merging a part would "
-                "not make fewer of it"
-            )
-        return self
 
 
 class PreferenceSettings(SettingsModel):

@@ -40,6 +40,9 @@ RUBRIC = Table(
         Column("sources", "string", "What was merged into it: JSON list of titles", nullable=True),
         Column("round", "int", "Round of discovery it was first found in; null for people's items", True, low=1),
         Column("theme", "string", "Theme that it belongs to, where one is stated", nullable=True),
+        Column(
+            "unedited", "string", "Its words before a person edited it: JSON object {title, high, low}", nullable=True
+        ),
     ),
     ("item",),
 )
@@ -75,7 +78,7 @@ RUBRIC_THEMES = Table(
     "rubric_themes",
     "One theme that rubric items of several sets share, its software-engineering criterion, and whether judges differ.",
     (
-        Column("theme", "string", "The theme"),
+        Column("theme", "string", "The theme, of themes.yaml; null: none fits", nullable=True),
         Column("criterion", "string", "Software-engineering criterion it maps to; null: none", nullable=True),
         Column("preference_set", "string", "The set"),
         _ITEM,
@@ -88,5 +91,23 @@ RUBRIC_THEMES = Table(
     ("preference_set", "item"),
 )
 
-TABLES = (RUBRIC_PROPOSALS, RUBRIC, RUBRIC_SCORES, RUBRIC_SCORE_AGREEMENT, RUBRIC_THEMES)
+RUBRIC_THEME_SUMMARY = Table(
+    "rubric_theme_summary",
+    "One theme over all sets: how many items it has, and on how many of them judges differ from people.",
+    (
+        Column("theme", "string", "The theme, of themes.yaml"),
+        Column("title", "string", "Its name for people"),
+        Column("criterion", "string", "Software-engineering criterion it maps to; null: none", nullable=True),
+        Column("n_items", "int", "Items of it", low=1),
+        Column("n_sets", "int", "Sets that have one", low=1),
+        Column("n_tested", "int", "Items on which judges could be held against people", low=0),
+        Column("n_overweighted", "int", "Of these, which judges weigh more than people, by our paired test", low=0),
+        Column("n_underweighted", "int", "Of these, which judges weigh less", low=0),
+        Column("misaligned", "bool", "Whether there is any of the two; null where none was tested", nullable=True),
+        Column("misaligned_by_trace", "bool", "Whether the paper's pooled test finds any", nullable=True),
+    ),
+    ("theme",),
+)
+
+TABLES = (RUBRIC_PROPOSALS, RUBRIC, RUBRIC_SCORES, RUBRIC_SCORE_AGREEMENT, RUBRIC_THEMES, RUBRIC_THEME_SUMMARY)
 """The tables of this module."""

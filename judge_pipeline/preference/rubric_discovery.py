@@ -1,0 +1,196 @@
+"""Finding rubric items, round by round (TRACE, section 3, step 2, after VibeCheck).
+
+A round takes batches of pairs, has a model say on which axes the responses differ, and merges these axes into items.
+The first round draws its pairs; a later one takes the pairs whose choice the rubric so far predicts worst, by a
+logistic model of people's choices that did not see the pair, and is told what was found. The room for generated items
+is shared among the rounds: ``at_most`` less people's items, as much of it after round r of n as r / n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+import pandas as pd
+
+from judge_pipeline.preference.judged_pairs import PairError
+from judge_pipeline.preference.preference_models import ModelOptions, fit_models, held_out_probabilities
+from judge_pipeline.preference.rubric_answers import AxesAnswer
+from judge_pipeline.preference.rubric_choices import rubric_choices
+from judge_pipeline.preference.rubric_items import Item, Proposal, RubricError
+from judge_pipeline.preference.rubric_merge import merge
+from judge_pipeline.preference.rubric_pairs import ShownPair, shown_pairs
+from judge_pipeline.preference.rubric_questions import PROPOSALS, SCORES, Ask, batch_shown, requests
+from judge_pipeline.preference.rubric_scores import rubric_scores, score_requests
+from judge_pipeline.settings.preference import RubricSettings
+
+
+@dataclass(frozen=True)
+class Asks:
+    """Who is asked in discovery.
+
+    Attributes:
+        propose: asks the proposer.
+        merge: asks the merger.
+        score: asks the scorer; None: there is none, so there is one round only.
+        items_per_call: items that the scorer is asked about at once.
+    """
+
+    propose: Ask
+    merge: Ask
+    score: Ask | None
+    items_per_call: int = 5
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """How far discovery is, and in the end what it found.
+
+    Attributes:
+        items: the rubric so far: people's items first.
+        proposals: all proposals so far, each with the item it was merged into.
+        notes: what a person should know, in words.
+        n_batches: batches that were asked.
+        n_failed: of these, batches without a valid answer.
+        n_cut: pairs that were too long and shown in part, over all batches.
+        rounds: rounds that were made.
+    """
+
+    items: tuple[Item, ...]
+    proposals: tuple[Proposal, ...] = ()
+    notes: tuple[str, ...] = ()
+    n_batches: int = 0
+    n_failed: int = 0
+    n_cut: int = 0
+    rounds: int = 0
+
+
+def discover(
+    texts: pd.DataFrame, choices: pd.DataFrame, human: Sequence[Item], settings: RubricSettings, seed: int, asks: Asks
+) -> Discovery:
+    """The rubric of a set: people's items, and those that models find.
+
+    Args:
+        texts: table PAIR_TEXTS of the pairs that it is found on.
+        choices: of these pairs: pair_id, label (A, B, tie), cluster (pairs that are drawn together). Labels choose
+            the pairs of later rounds, and no model is shown them.
+        human: the items R_H.
+        settings: section ``rubric`` of preference.yaml.
+        seed: draws the batches.
+        asks: who is asked.
+
+    Raises:
+        RubricError: there is no pair, or a step has no valid answer at all.
+    """
+    if texts.empty:
+        raise RubricError(f"no pair is in split {', '.join(settings.splits)}. Remedy: set rubric.splits")
+    pairs = {pair.pair_id: pair for pair in shown_pairs(texts, settings.pair_chars)}
+    room = max(0, settings.at_most - len(human))
+    state = Discovery(tuple(human))
+    for number in range(1, settings.rounds + 1):
+        taken = _pairs_of_round(number, state, pairs, choices, settings, seed, asks)
+        if isinstance(taken, str):
+            return _noted(state, f"no round {number}: {taken}")
+        state, new = _proposed(state, number, _batches(taken, settings, seed, number), pairs, settings, asks)
+        if not new:
+            return _noted(state, f"round {number} proposed nothing new")
+        left = ceil(room * number / settings.rounds) - (len(state.items) - len(human))
+        merged = merge(new, state.items, round_=number, at_most=left, at_once=settings.merge_at_once, ask=asks.merge)
+        state = replace(state, items=merged.items, proposals=(*state.proposals, *merged.proposals))
+    return state
+
+
+def _noted(state: Discovery, note: str) -> Discovery:
+    return replace(state, notes=(*state.notes, note))
+
+
+def _pairs_of_round(
+    number: int, state: Discovery, pairs: Mapping[str, ShownPair], choices: pd.DataFrame, settings: RubricSettings,
+    seed: int, asks: Asks,
+) -> list[str] | str:  # fmt: skip
+    """The round's pairs, or why there can be no round."""
+    n = settings.batches * settings.batch_pairs
+    if number == 1:
+        return sorted(_shuffled(sorted(pairs), [seed, number])[:n])
+    if asks.score is None:
+        return "rubric.scorer names no judge, so it is not known which pairs the rubric explains worst"
+    if not state.items:
+        return "there is no item yet"
+    chosen = choices[choices["label"].isin(("A", "B"))]
+    asked = score_requests([pairs[name] for name in chosen["pair_id"]], state.items, asks.items_per_call)
+    scores = rubric_scores(asked, asks.score(SCORES, asked.rows), scorer="", two_orders=settings.two_orders)
+    worst = worst_predicted(scores, chosen, seed)
+    return worst if isinstance(worst, str) else worst[:n]
+
+
+def worst_predicted(scores: pd.DataFrame, choices: pd.DataFrame, seed: int) -> list[str] | str:
+    """Pairs from the one whose choice the scores predict worst to the one they predict best, or why there are none.
+
+    By the held-out probability of what people chose, in a logistic model of people's choices on the scores. Pairs
+    that lack a score, or whose fold leaves no model, are left out.
+
+    Args:
+        scores: table RUBRIC_SCORES.
+        choices: pair_id, label (A or B), cluster.
+        seed: draws the folds.
+    """
+    nobody = pd.DataFrame(columns=["pair_id", "judge", "choice"], dtype="object")
+    options = ModelOptions(n_resamples=1, seed=seed)
+    try:
+        data = rubric_choices(scores, choices, nobody)
+    except PairError as error:
+        return str(error)
+    people = fit_models(data, options)[0]
+    if people.reason is not None:
+        return people.reason
+    p_b = held_out_probabilities(people, data, options)
+    p_label = np.where(data.chose_b[:, 0] == 1, p_b, 1 - p_b)
+    known = [(p, name) for p, name in zip(p_label, data.pair_ids, strict=True) if not np.isnan(p)]
+    return [name for _, name in sorted(known)] or "no pair is predicted by a model that did not see it"
+
+
+def _batches(taken: Sequence[str], settings: RubricSettings, seed: int, number: int) -> list[list[str]]:
+    order = _shuffled(taken, [seed, number, 1])
+    return [order[start : start + settings.batch_pairs] for start in range(0, len(order), settings.batch_pairs)]
+
+
+def _shuffled(names: Sequence[str], seed: list[int]) -> list[str]:
+    return [names[place] for place in np.random.default_rng(seed).permutation(len(names))]
+
+
+def _proposed(
+    state: Discovery, number: int, batches: Sequence[Sequence[str]], pairs: Mapping[str, ShownPair],
+    settings: RubricSettings, asks: Asks,
+) -> tuple[Discovery, list[Proposal]]:  # fmt: skip
+    """The batches' proposals, those without a valid answer counted."""
+    ids = {f"round-{number}-batch-{place}": tuple(batch) for place, batch in enumerate(batches, start=1)}
+    rows = {
+        name: batch_shown([pairs[pair_id] for pair_id in batch], state.items, settings.axes)
+        for name, batch in ids.items()
+    }
+    answers = asks.propose(PROPOSALS, requests(rows))
+    new = [
+        Proposal(number, place, at, axis.title, axis.high, axis.low, batch, answers.hashes.get(name))
+        for place, (name, batch) in enumerate(ids.items(), start=1)
+        if name in answers.values
+        for at, axis in enumerate(AxesAnswer.model_validate(dict(answers.values[name])).axes, start=1)
+    ]
+    failed = {name: answers.failures.get(name, "no answer") for name in ids if name not in answers.values}
+    if len(failed) == len(ids):
+        first = next(iter(failed.items()))
+        raise RubricError(
+            f"round {number}: no batch has a valid answer ({first[0]}: {first[1]}). Remedy: name another judge as "
+            "rubric.proposer, or null for people's items only"
+        )
+    notes = tuple(f"{name} has no valid answer: {why}" for name, why in failed.items())
+    cut = sum(bool(pairs[pair_id].cut) for batch in ids.values() for pair_id in batch)
+    return replace(
+        state,
+        notes=(*state.notes, *notes),
+        n_batches=state.n_batches + len(ids),
+        n_failed=state.n_failed + len(failed),
+        n_cut=state.n_cut + cut,
+        rounds=number,
+    ), new
