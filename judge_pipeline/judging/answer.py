@@ -17,6 +17,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
+from judge_pipeline.judging.answer_marks import THINKING_CLOSES, THINKING_OPENS, declines
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.finish_reasons import failure_of
 
@@ -119,11 +120,24 @@ def json_schema(model: type[BaseModel]) -> Mapping[str, Any]:
     of every value is ours, in :func:`parse_answer`. The schema is shared: do not change it.
     """
     full = model.model_json_schema()
-    kept = {
-        name: {key: field[key] for key in ("type", "description", "enum", "items") if key in field}
-        for name, field in full["properties"].items()
-    }
-    return {"type": "object", "properties": kept, "required": list(kept), "additionalProperties": False}
+    return _plain_schema(full, full.get("$defs", {}))
+
+
+def _plain_schema(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    """A part of pydantic's schema with references written out, and only what providers take."""
+    if "$ref" in node:
+        referred = definitions[node["$ref"].rpartition("/")[2]]
+        node = referred | {key: value for key, value in node.items() if key != "$ref"}
+    kept = {key: node[key] for key in ("type", "description", "enum") if key in node}
+    if "const" in node:
+        kept |= {"type": "string", "enum": [node["const"]]}
+    if "items" in node:
+        kept["items"] = _plain_schema(node["items"], definitions)
+    if "properties" in node:
+        fields = {name: _plain_schema(field, definitions) for name, field in node["properties"].items()}
+        kept.pop("description", None)
+        kept |= {"properties": fields, "required": list(fields), "additionalProperties": False}
+    return kept
 
 
 _Found = tuple[Any, list[str]]
@@ -189,7 +203,7 @@ def _only_object(text: str, repairs: list[str], fields: tuple[str, ...]) -> _Fou
             return Failure("invalid", f"after the JSON object the text gives {named} another time")
         around = [] if span == text else ["text around the JSON object removed"]
         return (value, [*repairs, *around]) if is_object else _repaired(span, [*repairs, *around])
-    if _REFUSAL.match(text[:_REFUSAL_CHARS]):
+    if declines(text):
         return Failure("refusal", f"the model declined: {text[:200]!r}")
     return Failure("invalid", "the answer is not a JSON object")
 
@@ -237,23 +251,14 @@ def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
 
 
-_THINKING = r"think|thinking|thought|reasoning"
-_OPENS = re.compile(rf"<({_THINKING})>", re.IGNORECASE)
-_CLOSES = re.compile(rf"</({_THINKING})>", re.IGNORECASE)
 _FENCE = re.compile(r"(?P<mark>```|~~~)[A-Za-z0-9_-]*[ \t\r]*\n")
-_REFUSAL = re.compile(
-    r"\W*(i['’]?m|i am|we['’]re)?\s*(very |so |truly )?(sorry|unable to|not able to)\b"
-    r"|\W*(sorry[,.]? )?(but )?i (can['’]?t|cannot|can not|won['’]?t|will not|must decline)\b"
-    r"|\W*as an ai\b",
-    re.IGNORECASE,
-)
 
 
 def _after_thinking(text: str) -> Iterator[str]:
     """What follows each end of thinking, last first: the last may stand inside a string of the answer itself."""
-    ends = [match.end() for match in _CLOSES.finditer(text)]
+    ends = [match.end() for match in THINKING_CLOSES.finditer(text)]
     for end in reversed(ends[-_MOST_ENDS_OF_THINKING:] or [0]):
-        opened = _OPENS.search(text, end)
+        opened = THINKING_OPENS.search(text, end)
         if opened is None or "{" in text[end : opened.start()]:
             yield text[end:]
 
@@ -277,8 +282,6 @@ def _object_spans(text: str) -> tuple[list[tuple[int, str]], bool]:
                 spans.append((start, text[start : index + 1]))
     return spans, depth > 0
 
-
-_REFUSAL_CHARS = 200
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _CURLY = re.compile("[“”‘’]")
@@ -305,10 +308,16 @@ def _number(text: str) -> str:
 
 def _without_lone_surrogates(value: Any) -> tuple[Any, bool]:
     """The value with lone surrogates and NUL, which no store takes, replaced by U+FFFD; and whether there were any."""
-    if not isinstance(value, dict):
-        return value, False
-    clean = {key: clean_text(item) if isinstance(item, str) else item for key, item in value.items()}
-    return clean, any(clean[key] is not item and clean[key] != item for key, item in value.items())
+    if isinstance(value, str):
+        clean = clean_text(value)
+        return clean, clean != value
+    if isinstance(value, dict):
+        found = {key: _without_lone_surrogates(item) for key, item in value.items()}
+        return {key: item for key, (item, _) in found.items()}, any(replaced for _, replaced in found.values())
+    if isinstance(value, list):
+        items = [_without_lone_surrogates(item) for item in value]
+        return [item for item, _ in items], any(replaced for _, replaced in items)
+    return value, False
 
 
 def clean_text(text: str) -> str:

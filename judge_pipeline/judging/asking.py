@@ -55,7 +55,6 @@ class Manner:
     Attributes:
         judge: its name.
         run_id: this asking, for the rows of its calls.
-        answer_model: what an answer must be.
         limits: tries, waits, calls in flight.
         repair_max_output_tokens: answer limit of a try that follows a truncated or invalid answer.
         timing: clock and sleep.
@@ -68,7 +67,6 @@ class Manner:
 
     judge: str
     run_id: str
-    answer_model: type[BaseModel]
     limits: Limits
     repair_max_output_tokens: int | None
     timing: Timing
@@ -222,7 +220,7 @@ class Asking:
                 asked = await self._backend.ask(attempt.call, attempt.further, attempt.answer_limit)
                 reply = without_keys(asked, manner.scrubber)
             self._got_replies = True
-            outcome = read_reply(reply, manner.answer_model, manner.scrubber)
+            outcome = read_reply(reply, attempt.task.read, manner.scrubber)
             self._in_flight.succeeded()
         except TimeoutError:
             outcome = Failure("infrastructure", f"no answer within {manner.limits.timeout_seconds:g} s")

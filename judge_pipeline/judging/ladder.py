@@ -9,6 +9,7 @@ from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.checkpoint.store import StoredRequest
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.finish_reasons import is_withheld
+from judge_pipeline.judging.question import Reader
 from judge_pipeline.judging.request import Call, Message
 from judge_pipeline.judging.tries import Asked
 
@@ -38,12 +39,14 @@ class Task:
         attempt_id: the attempt for which it is asked.
         request_hash: identity of the call.
         build: renders the call, and what the checkpoint keeps of it; called when its turn comes, to save memory.
+        read: how its answer is read.
         earlier: tries that count as this task's own: the ladder goes on where they ended.
     """
 
     attempt_id: str
     request_hash: str
     build: Callable[[], tuple[Call, StoredRequest]]
+    read: Reader
     earlier: tuple[EarlierTry, ...] = ()
 
 

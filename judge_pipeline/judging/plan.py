@@ -20,7 +20,7 @@ from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
-from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge, RewardJudge
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +118,19 @@ def _tokens_out_each(judge: str, prepared: Prepared, stored: Judgments, checkpoi
     return each, f"{each:.0f} tokens an answer, as in {n} stored ones"
 
 
-def _cost(settings: LitellmJudge | EmbeddedJudge, tokens_in: int, tokens_out: int) -> float | None:
+def _cost(settings: AskedSettings, tokens_in: int, tokens_out: int) -> float | None:
     if isinstance(settings, EmbeddedJudge):
         return 0.0
     price = price_of(settings)
-    if price is not None and settings.batch is not None:
+    if price is not None and isinstance(settings, LitellmJudge) and settings.batch is not None:
         price = price.less(settings.batch.discount)
     return None if price is None else price.cost_usd(tokens_in, tokens_out)
 
 
-def price_of(settings: LitellmJudge) -> Price | None:
+def price_of(settings: LitellmJudge | RewardJudge) -> Price | None:
     """The judge's own price, else the listed one of its model; None where it has neither."""
+    if isinstance(settings, RewardJudge):
+        return settings.price  # a server of one's own: no list knows it
     return settings.price or listed_price(settings.model)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -13,22 +13,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from pydantic import BaseModel
 
+from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.checkpoint.rows import StoredRequest
 from judge_pipeline.judging.checkpoint.stored_rows import first_places
-from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.ladder import Task
+from judge_pipeline.judging.question import ATTEMPT, Question, Reader
 from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
 from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash, sha256
-from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge, RewardJudge
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from judge_pipeline.judging.checkpoint.store import Checkpoint
 
-Settings = LitellmJudge | EmbeddedJudge | RecordedJudge | BaselineJudge
-AskedSettings = LitellmJudge | EmbeddedJudge
+Settings = LitellmJudge | EmbeddedJudge | RewardJudge | RecordedJudge | BaselineJudge
+AskedSettings = LitellmJudge | EmbeddedJudge | RewardJudge
 
 
 @dataclass(frozen=True)
@@ -38,30 +41,36 @@ class Rendering:
     Attributes:
         template: the judge's prompt.
         adapt: what is done to the row before it is rendered.
-        make_call: messages -> call.
+        make_call: messages and the row -> call.
+        reader: row -> how an answer to it is read.
         n_repeats: how often the call is to be made.
     """
 
     template: PromptTemplate
     adapt: Callable[[Row], Row]
-    make_call: Callable[[tuple[Message, ...]], Call]
+    make_call: Callable[[tuple[Message, ...], Row], Call]
+    reader: Callable[[Row | None], Reader]
     n_repeats: int
 
     @classmethod
-    def of(cls, settings: AskedSettings, prompts_dir: Path) -> Rendering:
+    def of(cls, settings: AskedSettings, prompts_dir: Path, question: Question = ATTEMPT) -> Rendering:
         """The judge's rendering. No provider's code is loaded.
 
         Raises:
             JudgingError: the prompt template is missing or wrong.
         """
-        template = PromptTemplate.load(prompts_dir, settings.prompt)
+        template = question.load_template(settings, prompts_dir)
+        reader = partial(question.reader, settings)
         if isinstance(settings, EmbeddedJudge):
-            from judge_pipeline.judging.backends.embedded_backend import embedded_call, shorten
+            return cls(
+                template, lambda row: question.unpack(question.shorten(settings, row)),
+                _embedded(settings, question), reader, 1,
+            )  # fmt: skip
+        if isinstance(settings, RewardJudge):
+            from judge_pipeline.judging.backends.reward_backend import reward_call
 
-            return cls(template, lambda row: shorten(settings, row), lambda asked: embedded_call(settings, asked), 1)
-        from judge_pipeline.judging.backends.litellm_backend import litellm_call
-
-        return cls(template, lambda row: row, lambda asked: litellm_call(settings, asked), settings.repeats)
+            return cls(template, question.unpack, lambda asked, _row: reward_call(settings, asked), reader, 1)
+        return cls(template, question.unpack, _written(settings, question), reader, settings.repeats)
 
     def call(self, row: Row) -> Call:
         """The first repeat's call.
@@ -69,7 +78,7 @@ class Rendering:
         Raises:
             JudgingError: the template cannot render the row.
         """
-        return self.make_call(self.template.render(self.adapt(row)))
+        return self.make_call(self.template.render(self.adapt(row)), row)
 
     def hashes(self, row: Row) -> tuple[list[str], int]:
         """The request hashes of all repeats, and the characters of the messages."""
@@ -86,6 +95,26 @@ class Rendering:
         frame = {name: value for name, value in self.call(row).components().items() if name != "messages"}
         parts = {"template": self.template.sha256, "settings": settings.answer_settings(), "call": frame}
         return canonical_json(parts | {"code": _CODE_SHA256})
+
+
+def _embedded(settings: EmbeddedJudge, question: Question) -> Callable[[tuple[Message, ...], Row], Call]:
+    from judge_pipeline.judging.backends.embedded_backend import embedded_call
+
+    def call(messages: tuple[Message, ...], row: Row) -> Call:
+        return embedded_call(settings, messages, question.scoring, question.answer_model(row))
+
+    return call
+
+
+def _written(settings: LitellmJudge, question: Question) -> Callable[[tuple[Message, ...], Row], Call]:
+    from judge_pipeline.judging.backends.litellm_backend import litellm_call
+
+    has_schema = question.form(settings) == "schema"
+
+    def call(messages: tuple[Message, ...], row: Row) -> Call:
+        return litellm_call(settings, messages, question.answer_model(row) if has_schema else None)
+
+    return call
 
 
 def _code_sha256() -> str:
@@ -107,7 +136,7 @@ class Prepared:
         judge: its name.
         rendering: how its requests are rendered.
         rows: the requests, in the order of the table.
-        attempt_ids: theirs.
+        attempt_ids: whose requests they are: attempts, or what else is asked about.
         hashes: for each repeat, the request hashes of the rows. The answer to the first repeat is the judgment.
         chars: the characters of each row's rendered messages.
     """
@@ -169,38 +198,45 @@ class Prepared:
     def task(self, hash_: str) -> Task:
         """The task to get the answer of one hash."""
         repeat, row = divmod(self.slots[hash_], len(self.attempt_ids))
-        return Task(self.attempt_ids[row], hash_, lambda: self._build(hash_, repeat, row))
+
+        def read(text: str | None, finish_reason: str | None) -> Answer[BaseModel] | Failure:
+            return self.rendering.reader(self.rows[row])(text, finish_reason)  # the row is made when it is needed
+
+        return Task(self.attempt_ids[row], hash_, lambda: self._build(hash_, repeat, row), read)
 
     def _build(self, hash_: str, repeat: int, row: int) -> tuple[Call, StoredRequest]:
         call = replace(self.rendering.call(self.rows[row]), repeat=repeat)
         components = canonical_json(call.components())
         if sha256(components) != hash_:
             raise JudgingError(
-                f"the request for attempt {self.attempt_ids[row]} is not the one that was looked up ({hash_}): delete "
+                f"the request for {self.attempt_ids[row]} is not the one that was looked up ({hash_}): delete "
                 "the rows of the checkpoint's table rendered, which is a memo, and run again"
             )
         return call, StoredRequest(hash_, self.rendering.template.name, self.rendering.template.sha256, components)
 
 
 def prepare(
-    judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path, checkpoint: Checkpoint | None = None
-) -> Prepared:
+    judge: str, settings: AskedSettings, scope: pd.DataFrame, prompts_dir: Path, checkpoint: Checkpoint | None = None,
+    question: Question = ATTEMPT,
+) -> Prepared:  # fmt: skip
     """Render and hash every request in scope. No provider's code is loaded.
 
     Args:
         judge: the judge's name.
         settings: its settings.
-        scope: rows of table ``judge_requests``.
+        scope: rows of table ``judge_requests``, or of what else the question asks about.
         prompts_dir: where prompt templates lie.
         checkpoint: where hashes of what was rendered before are kept; without one, all is rendered.
+        question: what is asked of each row.
 
     Raises:
         JudgingError: the prompt template is missing or wrong.
     """
-    rendering, rows = Rendering.of(settings, prompts_dir), Rows(scope)
+    rendering, rows = Rendering.of(settings, prompts_dir, question), Rows(scope)
+    ids = rows.columns[question.id_column]
     if checkpoint is None or not len(rows):
         made = render_all(rows, rendering.n_repeats, rendering.hashes)
     else:
         identity = rendering.identity(settings, rows[0])
-        made = rendered(rows, rendering.n_repeats, rendering.hashes, identity, checkpoint)
-    return Prepared(judge, rendering, rows, rows.columns["attempt_id"], made.hashes, made.prompt_chars)
+        made = rendered(rows, ids, rendering.n_repeats, rendering.hashes, identity, checkpoint)
+    return Prepared(judge, rendering, rows, ids, made.hashes, made.prompt_chars)

@@ -82,11 +82,14 @@ def render_all(rows: Rows, n_repeats: int, render: Render) -> Rendered:
     return _render(rows, range(len(rows)), n_repeats, render)
 
 
-def rendered(rows: Rows, n_repeats: int, render: Render, identity: str, checkpoint: Checkpoint) -> Rendered:
+def rendered(
+    rows: Rows, ids: Sequence[str], n_repeats: int, render: Render, identity: str, checkpoint: Checkpoint
+) -> Rendered:
     """The hashes of all rows, from the memo where it holds them, else rendered and kept.
 
     Args:
-        rows: what is to be rendered; one column is ``attempt_id``.
+        rows: what is to be rendered.
+        ids: whose rows they are: where a block ends depends on them.
         n_repeats: how many hashes a row has.
         render: a row -> its hashes and the characters of its messages.
         identity: says all that decides on these beside the row.
@@ -95,7 +98,7 @@ def rendered(rows: Rows, n_repeats: int, render: Render, identity: str, checkpoi
     Raises:
         JudgingError: a row cannot be rendered.
     """
-    blocks = _blocks(rows.columns["attempt_id"])
+    blocks = _blocks(ids)
     keys = _keys(rows, blocks, f"{n_repeats} {identity}")
     known: dict[int, Rendered] = {}
     with suppress(JudgingError):  # who needs the store for more than the memo will say what is wrong with it

@@ -8,6 +8,7 @@ from typing import Any
 
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.prepared import Settings
+from judge_pipeline.judging.question import ATTEMPT
 from judge_pipeline.judging.request import Message, PromptTemplate
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge
 
@@ -32,7 +33,7 @@ def renderers_of(judges: Mapping[str, Settings], prompts_dir: Path) -> tuple[dic
         if not isinstance(settings, (LitellmJudge, EmbeddedJudge)):
             continue
         try:
-            template = PromptTemplate.load(prompts_dir, settings.prompt)
+            template = ATTEMPT.load_template(settings, prompts_dir)
         except JudgingError as error:
             without[judge] = str(error)
             continue
@@ -47,6 +48,4 @@ def renderers_of(judges: Mapping[str, Settings], prompts_dir: Path) -> tuple[dic
 
 
 def _shortened(settings: EmbeddedJudge, template: PromptTemplate) -> Renderer:
-    from judge_pipeline.judging.backends.embedded_backend import shorten
-
-    return lambda request: template.render(shorten(settings, request))
+    return lambda request: template.render(ATTEMPT.shorten(settings, request))

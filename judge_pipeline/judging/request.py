@@ -1,10 +1,11 @@
 """What is asked: prompt templates, judged text wrapped so that it cannot pose as instructions, and a call's identity.
 
-A template is a Jinja2 file of parts, each opened by a line ``--- system ---``, ``--- user ---`` or
-``--- question: NAME ---``. It is split into parts before it is rendered, so no judged text can open one. Judged text
-reaches a template only through two filters: ``data`` (a block between delimiters that the text cannot contain) and
-``inline`` (one line, JSON-quoted); printing it without one of them is an error. A template is handed ``SHOWN_FIELDS``
-and nothing else: what follows from labels, such as the split, cannot be printed.
+A template is a Jinja2 file of parts, each opened by a line ``--- system ---``, ``--- user ---``,
+``--- question: NAME ---`` (for the embedded judge) or ``--- response: first ---`` (for reward models). It is split into
+parts before it is rendered, so no judged text can open one. Judged text reaches a template only through two filters:
+``data`` (a block between delimiters that the text cannot contain) and ``inline`` (one line, JSON-quoted); printing it
+without one of them is an error. A template is handed the fields that its question shows and nothing else: what follows
+from labels, such as the split, cannot be printed.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ JUDGED_FIELDS = ("problem_id", "language", "source_code", "prompt_text", "proble
 SHOWN_FIELDS = (*JUDGED_FIELDS, "context", "source_chars_cut", "prompt_chars_cut")
 """Fields of a judge request that a template can use: any other name in it is an error."""
 
-_PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+) ---[ \t]*$", re.MULTILINE)
+_PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+|response: (?:first|second)) ---[ \t]*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Message:
     """One message of a call.
 
     Attributes:
-        role: ``system``, ``user``, ``assistant``, or ``question: NAME`` (the embedded judge's questions).
+        role: ``system``, ``user``, ``assistant``, ``question: NAME`` (the embedded judge's questions), or
+            ``response: first`` and ``response: second`` (what a reward model scores).
         content: the rendered text.
     """
 
@@ -147,14 +149,24 @@ class PromptTemplate:
         name: the file's name.
         sha256: sha256 of the file's text: its version.
         parts: role and compiled template of each part, in order.
+        judged_fields: fields of a row that hold judged text: a text, or lists and mappings of texts.
+        shown_fields: all fields that the template can use.
     """
 
     name: str
     sha256: str
     parts: tuple[tuple[str, jinja2.Template], ...] = field(repr=False)
+    judged_fields: tuple[str, ...] = JUDGED_FIELDS
+    shown_fields: tuple[str, ...] = SHOWN_FIELDS
 
     @classmethod
-    def load(cls, prompts_dir: Path, name: str) -> PromptTemplate:
+    def load(
+        cls,
+        prompts_dir: Path,
+        name: str,
+        judged_fields: tuple[str, ...] = JUDGED_FIELDS,
+        shown_fields: tuple[str, ...] = SHOWN_FIELDS,
+    ) -> PromptTemplate:
         """The template of that name in the folder.
 
         Raises:
@@ -169,7 +181,7 @@ class PromptTemplate:
         except FileNotFoundError:
             there = ", ".join(sorted(p.name for p in prompts_dir.glob("*.j2"))) or "none"
             raise JudgingError(f"{path}: there is no such prompt template; the folder has: {there}") from None
-        return cls.parse(text, str(path))
+        return replace(cls.parse(text, str(path)), judged_fields=judged_fields, shown_fields=shown_fields)
 
     @classmethod
     def parse(cls, text: str, path: str = "template") -> PromptTemplate:
@@ -189,15 +201,37 @@ class PromptTemplate:
         return cls(Path(path).name, sha256(text), tuple(parts))
 
     def render(self, request: Mapping[str, Any]) -> tuple[Message, ...]:
-        """The messages for one judge request (a row of ``judge_requests`` as a mapping).
+        """The messages for one row of what is asked, such as a row of ``judge_requests``, as a mapping.
 
         Raises:
             JudgingError: the template uses an unknown variable or prints judged text without a filter.
         """
-        variables: dict[str, Any] = {name: request[name] for name in SHOWN_FIELDS if name in request}
-        judged = {name: str(variables[name]) for name in JUDGED_FIELDS if variables.get(name) is not None}
-        variables |= dict(zip(judged, JudgedText.together(judged.values()), strict=True))
+        variables: dict[str, Any] = {name: request[name] for name in self.shown_fields if name in request}
+        judged = {name: variables[name] for name in self.judged_fields if variables.get(name) is not None}
+        texts = iter(JudgedText.together(list(_texts(judged))))
+        variables |= {name: _replaced(value, texts) for name, value in judged.items()}
         try:
             return tuple(Message(role, part.render(variables)) for role, part in self.parts)
         except (jinja2.TemplateError, JudgingError) as error:
             raise JudgingError(f"prompt template {self.name}: {error}") from error
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, however deep, in order; keys of mappings are no texts of it."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None and not isinstance(value, bool | int | float):
+        yield str(value)
+
+
+def _replaced(value: Any, texts: Iterator[JudgedText]) -> Any:
+    """The value with every text in it replaced by the next of ``texts``."""
+    if isinstance(value, Mapping):
+        return {key: _replaced(item, texts) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replaced(item, texts) for item in value]
+    return value if value is None or isinstance(value, bool | int | float) else next(texts)

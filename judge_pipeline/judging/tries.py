@@ -7,11 +7,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from judge_pipeline.judging.answer import Answer, parse_answer
+from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
 from judge_pipeline.judging.checkpoint.store import CallRow, StoredJudgment
 from judge_pipeline.judging.failures import Failure
+from judge_pipeline.judging.question import Reader
 from judge_pipeline.judging.request import canonical_json
 
 _REPLY_TEXTS = ("text", "finish_reason", "refusal", "model", "provider_request_id")
@@ -60,12 +61,12 @@ def without_keys(reply: Reply, scrubber: Scrubber) -> Reply:
     return reply if clean == texts else replace(reply, **clean)
 
 
-def read_reply(reply: Reply, answer_model: type[BaseModel], scrubber: Scrubber) -> Answer[BaseModel] | Failure:
+def read_reply(reply: Reply, read: Reader, scrubber: Scrubber) -> Answer[BaseModel] | Failure:
     """The answer that the reply (without keys) holds, or why it holds none."""
     if reply.refusal:
         outcome: Answer[BaseModel] | Failure = Failure("refusal", f"the model declined: {reply.refusal[:200]!r}")
     else:
-        outcome = parse_answer(reply.text, reply.finish_reason, answer_model)
+        outcome = read(reply.text, reply.finish_reason)
     if isinstance(outcome, Failure):  # what is escaped in the reply may be spelt out in the error
         return Failure(outcome.failure_class, scrubber.error(outcome.text))
     return outcome
@@ -106,11 +107,17 @@ def rows_of(
     )
     if isinstance(outcome, Failure):
         return call, None
-    answer = {
-        key: scrubber.answer(value) if isinstance(value, str) else value
-        for key, value in outcome.value.model_dump(mode="json").items()
-    }
+    answer = _scrubbed(outcome.value.model_dump(mode="json"), scrubber)
     again = None if asked.re_ask is None else f"asked again ({asked.re_ask[:200]})"
     repair = "; ".join(filter(None, (again, outcome.repair))) or None
     judgment = StoredJudgment(by.judge, asked.request_hash, asked.attempt_id, answer, repair, got.model, by.latency_ms)
     return call, judgment
+
+
+def _scrubbed(value: Any, scrubber: Scrubber) -> Any:
+    """The answer with keys blanked in its texts, however deep."""
+    if isinstance(value, dict):
+        return {key: _scrubbed(item, scrubber) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_scrubbed(item, scrubber) for item in value]
+    return scrubber.answer(value) if isinstance(value, str) else value

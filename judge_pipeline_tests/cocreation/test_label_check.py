@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +105,10 @@ def test_attempts_that_are_asked_for_by_their_label_are_found(monkeypatch: pytes
 
 def test_a_split_in_a_message_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Splits are stratified by labels. A template is not handed them; were it, this would show it."""
-    from judge_pipeline.judging import request
+    from judge_pipeline.judging import rendering
 
-    monkeypatch.setattr(request, "SHOWN_FIELDS", (*request.SHOWN_FIELDS, "split"))
+    shows_more = replace(rendering.ATTEMPT, shown_fields=(*rendering.ATTEMPT.shown_fields, "split"))
+    monkeypatch.setattr(rendering, "ATTEMPT", shows_more)
     (tmp_path / "cocreation_judge.md.j2").write_text("--- user ---\n{{ split }} {{ source_code | data }}", "utf-8")
     assert len(_check({"one": JUDGES["one"]}, tmp_path).problems) == 8
 

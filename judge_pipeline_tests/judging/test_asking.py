@@ -21,6 +21,7 @@ from judge_pipeline.judging.failures import CallFailedError, Failure, FailureCla
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.progress import Progress
+from judge_pipeline.judging.question import reader_of
 from judge_pipeline.judging.request import Call, Message, request_hash
 from judge_pipeline.settings import Limits
 
@@ -61,7 +62,7 @@ def reply(text: str | None = GOOD, finish_reason: str = "stop", **fields: Any) -
 def task(n: int) -> Task:
     call = Call("m", None, {}, (Message("user", str(n)),))
     hash_ = request_hash(call)
-    return Task(f"a{n}", hash_, lambda: (call, StoredRequest(hash_, "t", "0", "{}")))
+    return Task(f"a{n}", hash_, lambda: (call, StoredRequest(hash_, "t", "0", "{}")), reader_of(Judgment))
 
 
 def ask(
@@ -69,7 +70,7 @@ def ask(
     repair: int | None = None, **limits: Any,
 ) -> dict[str, Failed]:  # fmt: skip
     manner = Manner(
-        "j", "run", Judgment, Limits(**({"max_in_flight": 4} | limits)), repair, Timing(clock.monotonic, clock.sleep),
+        "j", "run", Limits(**({"max_in_flight": 4} | limits)), repair, Timing(clock.monotonic, clock.sleep),
         random.Random(0), Scrubber({}),
     )  # fmt: skip
     failed = asyncio.run(Asking(manner, backend, store, report).run([task(i) for i in range(n)]))

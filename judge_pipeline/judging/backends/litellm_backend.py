@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel
+
 from judge_pipeline.judging.answer import Judgment, json_schema
 from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.closing_threads import ClosingThreads
@@ -33,8 +35,12 @@ def with_answer_limit(parameters: Mapping[str, Any], max_output_tokens: int | No
     return {**parameters, name: max_output_tokens}
 
 
-def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
+def litellm_call(
+    settings: LitellmJudge, messages: tuple[Message, ...], answer_model: type[BaseModel] | None = Judgment
+) -> Call:
     """The call that asks this judge with these messages, through either transport. Does not load litellm.
+
+    ``answer_model`` gives the schema; None: the judge states its answer in a form of its own.
 
     The transport is no part of it: both send the same body. Only whether a schema is sent cannot be left open on the
     direct path, which has nobody to ask, and is said: no, unless the settings say yes.
@@ -45,8 +51,8 @@ def litellm_call(settings: LitellmJudge, messages: tuple[Message, ...]) -> Call:
         base_url=settings.base_url,
         parameters=settings.sent_parameters(),
         messages=messages,
-        schema=None if send_schema is False else json_schema(Judgment),
-        send_schema=send_schema,
+        schema=None if send_schema is False or answer_model is None else json_schema(answer_model),
+        send_schema=send_schema if answer_model is not None else False,
     )
 
 

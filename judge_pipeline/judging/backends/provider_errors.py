@@ -21,7 +21,8 @@ _SPENT = re.compile(
 _EXCEEDED_QUOTA = re.compile(r"exceeded your current quota", re.IGNORECASE)
 _PER_MINUTE = re.compile(r"per[_ -]?minute|requests per min|tokens per min|\b[rt]pm\b", re.IGNORECASE)
 _TOO_LONG = re.compile(
-    r"context[_ ](length|window|size)|maximum context|prompt is too long|input (token count|is too long)"
+    r"context[_ ](length|window|size)|maximum context|maximum model length|prompt is too long"
+    r"|input (token count|is too long)"
     r"|too many tokens",
     re.IGNORECASE,
 )

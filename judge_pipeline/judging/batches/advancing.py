@@ -25,6 +25,7 @@ from judge_pipeline.judging.interruptible import run_interruptibly
 from judge_pipeline.judging.ladder import Task
 from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.plan import price_of
+from judge_pipeline.judging.question import Reader, reader_of
 from judge_pipeline.settings import LitellmJudge, Price
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ class BatchManner:
         api: the provider's batch interface.
         bodies: says what a request's body is.
         price: of the model, at its full price; None where it is unknown.
-        manner: how the judge is asked: limits, keys, what an answer must be, and the budget of what is submitted.
+        manner: how the judge is asked: limits, keys, and the budget of what is submitted.
+        read: how an answer is read: the same for all requests of the judge and ``contest``.
         only_collect: submit nothing that was not in a batch before.
     """
 
@@ -51,6 +53,7 @@ class BatchManner:
     bodies: Bodies
     price: Price | None
     manner: Manner
+    read: Reader
     only_collect: bool = False
 
 
@@ -120,7 +123,7 @@ async def _advance(
     done = Advanced()
     await how.api.open()
     before = store.waiting(judge, to_ask)
-    collecting = Collecting(judge, settings, store, how.api, how.price, manner.answer_model, manner.scrubber, patience)
+    collecting = Collecting(judge, settings, store, how.api, how.price, how.read, manner.scrubber, patience)
     collected = await collecting.bring_forward(how.contest)
     wanted = set(to_ask)
     done.failed = {hash_: failed for hash_, failed in collected.failed.items() if hash_ in wanted}
@@ -229,7 +232,7 @@ def _each(
     scrubber = Scrubber(environment, settings.api_key_env)
     once = settings.limits.model_copy(update={"max_tries": 1})
     patience = Patience(once, Timing(), random.Random(judge))
-    collecting = Collecting(judge, settings, store, api, price_of(settings), Judgment, scrubber, patience)
+    collecting = Collecting(judge, settings, store, api, price_of(settings), reader_of(Judgment), scrubber, patience)
 
     async def all_of_them() -> list[Seen]:
         await api.open()

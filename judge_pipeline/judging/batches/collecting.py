@@ -29,6 +29,7 @@ from judge_pipeline.judging.batches.submitting import as_seen, as_submitted
 from judge_pipeline.judging.checkpoint.store import CallRow, StoredJudgment
 from judge_pipeline.judging.failures import HEALING, STOPPING, CallFailedError, Failure
 from judge_pipeline.judging.ladder import may_be_re_asked
+from judge_pipeline.judging.question import Reader
 from judge_pipeline.judging.tries import Asked, Circumstances, read_reply, rows_of, without_keys
 from judge_pipeline.settings import LitellmJudge, Price
 
@@ -63,7 +64,7 @@ class Collecting:
         store: BatchStore,
         api: BatchApi,
         price: Price | None,
-        answer_model: type[BaseModel],
+        read: Reader,
         scrubber: Scrubber,
         patience: Patience,
     ) -> None:
@@ -72,7 +73,7 @@ class Collecting:
         self._store = store
         self._api = api
         self._price = price
-        self._answer_model = answer_model
+        self._read_answer = read
         self._scrubber = scrubber
         self._patience = patience
 
@@ -205,7 +206,7 @@ class Collecting:
         read = read_lines(contents, requests.keys(), price)
         late = self._store.checkpoint.answered_among(self._judge, requests)
         absent = _absent(remote)
-        reader = _Reader(row, self._answer_model, self._scrubber, self._settings.limits.max_tries)
+        reader = _Reader(row, self._read_answer, self._scrubber, self._settings.limits.max_tries)
         rows: list[tuple[CallRow, StoredJudgment | None]] = []
         outcomes: dict[str, str] = {}
         failed: dict[str, Failed] = {}
@@ -241,9 +242,9 @@ class Collecting:
 class _Reader:
     """Reads what a batch's files say of its requests, as a reply to each would be read."""
 
-    def __init__(self, row: BatchRow, answer_model: type[BaseModel], scrubber: Scrubber, max_tries: int) -> None:
+    def __init__(self, row: BatchRow, read: Reader, scrubber: Scrubber, max_tries: int) -> None:
         self._row = row
-        self._answer_model = answer_model
+        self._read_answer = read
         self._scrubber = scrubber
         self._max_tries = max_tries
         self._sent: Mapping[str, Any] = json.loads(row.sent)
@@ -256,7 +257,7 @@ class _Reader:
         sent = {**self._sent, "parameters": parameters, "batch": self._row.batch_id}
         reply = without_keys(replace(result.reply or Reply(None, None), sent=sent), self._scrubber)
         if result.failure is None:
-            outcome: Answer[BaseModel] | Failure = read_reply(reply, self._answer_model, self._scrubber)
+            outcome: Answer[BaseModel] | Failure = read_reply(reply, self._read_answer, self._scrubber)
         else:
             outcome = Failure(result.failure.failure_class, self._scrubber.error(result.failure.text))
         asked = Asked(request.request_hash, request.attempt_id, request.repeat_index, request.re_ask)

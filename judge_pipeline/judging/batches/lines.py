@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from judge_pipeline.judging.backends.base import Reply
-from judge_pipeline.judging.backends.direct_backend import refused, reply_of
+from judge_pipeline.judging.backends.direct_backend import reply_of
+from judge_pipeline.judging.backends.pooled_http import refused
 from judge_pipeline.judging.backends.provider_errors import classify
 from judge_pipeline.judging.failures import CallFailedError, Failure, FailureClass
 from judge_pipeline.settings import Price

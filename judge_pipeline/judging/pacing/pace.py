@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
 from judge_pipeline.judging.pacing.limits import Timing
-from judge_pipeline.settings import LitellmJudge, Rates
+from judge_pipeline.settings import LitellmJudge, Rates, RewardJudge
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.checkpoint.store import Checkpoint
@@ -76,7 +76,7 @@ class Pace:
         return max(60.0 / requests if requests else 0.0, 60.0 * tokens / of_tokens if of_tokens else 0.0)
 
 
-def provider_of(settings: LitellmJudge) -> str:
+def provider_of(settings: LitellmJudge | RewardJudge) -> str:
     """The judge's provider: as named, else the host and port of its base URL, else the first part of the model."""
     if settings.provider is not None:
         return settings.provider

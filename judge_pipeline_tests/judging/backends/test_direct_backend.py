@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from judge_pipeline.judging.backends.direct_backend import LARGEST_REPLY_BYTES
+from judge_pipeline.judging.backends.pooled_http import LARGEST_REPLY_BYTES
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge

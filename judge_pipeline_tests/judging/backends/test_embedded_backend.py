@@ -3,54 +3,27 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from judge_pipeline.judging.backends.embedded_backend import (
-    QUESTIONS,
-    embedded_call,
-    model_file,
-    rubric_score,
-    share_of_yes,
-    shorten,
-)
+from judge_pipeline.judging.backends.embedded_backend import embedded_call, model_file
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.question import ATTEMPT
 from judge_pipeline.judging.request import Message, PromptTemplate, request_hash
+from judge_pipeline.judging.scoring import JUDGMENT_SCORING, share_of_yes
 from judge_pipeline.judging.verification import verify
 from judge_pipeline.settings import EmbeddedJudge
 
 SETTINGS = EmbeddedJudge(backend="embedded")
 
 
-def test_the_share_of_yes_adds_up_spellings_and_ignores_the_rest() -> None:
-    top = [(token, math.log(p)) for token, p in [("No", 0.3), (" yes", 0.15), ("Yes", 0.25), ("The", 0.2), ("Y", 0.1)]]
-    assert share_of_yes(top) == pytest.approx(0.4 / 0.7)
-    assert share_of_yes([("Yes", -1.0)]) == 1.0
-    assert share_of_yes([("The", -1.0), ("nobody", -1.0)]) is None
-
-
-@given(st.floats(0, 1))
-def test_rubric_scores_are_five_equal_bins(share: float) -> None:
-    score = rubric_score(share)
-    assert 1 <= score <= 5
-    assert score == 5 or share < score / 5 + 1e-9
-    assert share >= (score - 1) / 5 - 1e-9
-
-
-def test_rubric_scores_at_the_edges() -> None:
-    assert [rubric_score(x) for x in (0.0, 0.19, 0.2, 0.59, 0.6, 0.99, 1.0)] == [1, 1, 2, 3, 4, 5, 5]
-
-
 def test_texts_are_cut_and_the_cuts_are_counted() -> None:
     settings = EmbeddedJudge(backend="embedded", max_code_chars=5, max_prompt_chars=0)
     request = {"source_code": "abcdefgh", "prompt_text": "xy", "source_chars_cut": 10, "prompt_chars_cut": 0}
-    assert shorten(settings, request) == {
+    assert ATTEMPT.shorten(settings, request) == {
         "source_code": "abcde", "prompt_text": "", "source_chars_cut": 13, "prompt_chars_cut": 2,
     }  # fmt: skip
 
@@ -91,7 +64,7 @@ def test_the_real_model_judges_twice_in_one_process_quietly_and_repeatably(
     assert list(second.outputs["p_ac"]) == pytest.approx(list(first.outputs["p_ac"]), abs=1e-3)
     (row,) = other.calls("embedded", second.outputs["request_hash"][0])
     top = json.loads(row["sent"])["top_tokens"]
-    assert tuple(sorted(top)) == tuple(sorted(QUESTIONS))
+    assert tuple(sorted(top)) == tuple(sorted(JUDGMENT_SCORING.questions))
     assert share_of_yes([tuple(pair) for pair in top["p_ac"]]) == second.outputs["p_ac"][0]
     other.close()
     printed = capfd.readouterr()

@@ -27,6 +27,7 @@ NOW = datetime(2026, 11, 29, 12, 0, 0, tzinfo=UTC)
         (404, "The model does not exist", {}, "configuration"),
         (400, "This model's maximum context length is 8192 tokens", {}, "too_long"),
         (400, "prompt is too long: 250000 tokens > 200000 maximum", {}, "too_long"),
+        (400, "The decoder prompt (length 9000) is longer than the maximum model length of 8192.", {}, "too_long"),
         (413, "payload", {}, "too_long"),
         (400, "Output blocked by content filtering policy: content_filter", {}, "refusal"),
         (400, "Unrecognized request argument", {}, "rejected"),
