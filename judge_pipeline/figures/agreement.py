@@ -45,16 +45,19 @@ def cohen_figure(agreement: pd.DataFrame) -> style.DrawnFigure:
         return style.not_drawn("cohen", title, "agreement needs at least two verified judges of the panel")
     subtitle = f"{n_in_words((estimate.n for estimate in pairs.values()), 'test attempts that all of them answered')}"
     subtitle += "; in brackets: 95% intervals" if len(judges) <= MAX_WITH_INTERVAL else ""
-    figure = _heatmap(judges, pairs, title, subtitle)
+    figure = kappa_heatmap(judges, pairs, title, subtitle, "Judge")
     undefined = [f"{pair[0]} and {pair[1]}: {e.reason}" for pair, e in pairs.items() if e.value is None]
     notes = (
         "The diagonal is 1 by construction and left empty.",
         *(f"Undefined for {style.clean(words)}." for words in undefined),
     )
-    return style.DrawnFigure("cohen", title, subtitle, _in_words(title, subtitle, pairs), figure, notes=notes)
+    return style.DrawnFigure("cohen", title, subtitle, kappas_in_words(title, subtitle, pairs), figure, notes=notes)
 
 
-def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title: str, subtitle: str) -> go.Figure:
+def kappa_heatmap(
+    judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title: str, subtitle: str, rater: str
+) -> go.Figure:
+    """Kappas of every two raters, ``judges``, in cells; ``rater`` is what one of them is called."""
     import plotly.graph_objects as go
 
     short = style.short_names(judges, 22)
@@ -93,7 +96,7 @@ def _heatmap(judges: list[str], pairs: Mapping[tuple[str, str], Estimate], title
     figure.add_trace(heatmap)
     figure.update_xaxes(
         tickvals=positions, ticktext=[str(number) for number in positions], side="top", showgrid=False, ticks="",
-        range=[0.5, len(judges) + 0.5], title={"text": "Judge, by its number on the left"},
+        range=[0.5, len(judges) + 0.5], title={"text": f"{rater}, by its number on the left"},
     )  # fmt: skip
     figure.update_yaxes(
         tickvals=positions, ticktext=[f"{number} {style.plain(short[j])}" for number, j in enumerate(judges, 1)],
@@ -132,7 +135,8 @@ def _undefined_cells(found: list[list[Estimate | None]]) -> list[dict[str, Any]]
     ]  # fmt: skip
 
 
-def _in_words(title: str, subtitle: str, pairs: Mapping[tuple[str, str], Estimate]) -> str:
+def kappas_in_words(title: str, subtitle: str, pairs: Mapping[tuple[str, str], Estimate]) -> str:
+    """Every pair of raters with its kappa: the figure's text alternative."""
     parts = []
     for (first, second), estimate in pairs.items():
         value = "undefined" if estimate.value is None else format_number(estimate.value)

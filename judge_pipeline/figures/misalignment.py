@@ -24,7 +24,9 @@ _SHIFT = 0.11
 """How far the two stand from the middle of a row."""
 
 
-def misalignment_figure(models: pd.DataFrame, tested: pd.DataFrame, effect: str = "coefficient") -> style.DrawnFigure:
+def misalignment_figure(
+    models: pd.DataFrame, tested: pd.DataFrame, effect: str = "coefficient", chooser: str = "people"
+) -> style.DrawnFigure:
     """A row an item: people's effect and the judges' pooled one with intervals, each judge's as a tick.
 
     Sorted by the size of the difference, without regard to tests. A star marks what our paired test finds.
@@ -33,8 +35,9 @@ def misalignment_figure(models: pd.DataFrame, tested: pd.DataFrame, effect: str 
         models: table PREFERENCE_MODELS.
         tested: table MISALIGNMENT.
         effect: the measure, a key of ``tables.misalignment.EFFECTS``.
+        chooser: what those whose choices the labels are shall be called; "the labels" where no person chose.
     """
-    title = "What people and judges weigh when they choose"
+    title = f"What {chooser} and judges weigh"
     name = f"misalignment-{effect.replace('_', '-')}"
     pooled = tested[(tested["effect"] == effect) & tested["judge"].isna()]
     ours = pooled[pooled["test"] == "paired"].set_index("item")
@@ -45,7 +48,7 @@ def misalignment_figure(models: pd.DataFrame, tested: pd.DataFrame, effect: str 
     items = known["value"].abs().sort_values(ascending=False, kind="stable").index[:MAX_ITEMS].tolist()
     effects = models[models["effect"] == effect]
     people = {row["item"]: read_estimate(row) for row in effects[effects["of"] == "people"].to_dict("records")}
-    theirs = {item: _pooled_estimate(pooled, item) for item in items}
+    theirs = pooled_effects(tested, effect)
     counts = [int(n) for n in known["n"]]
     n_judges = n_in_words((int(n) for n in known["n_judges"]), "judges")
     subtitle = f"{EFFECTS[effect]}; {n_in_words(counts, 'pairs')}, {n_judges.removeprefix('n = ')}; ★ misaligned"
@@ -55,43 +58,53 @@ def misalignment_figure(models: pd.DataFrame, tested: pd.DataFrame, effect: str 
     annotations: list[dict[str, Any]] = []
     said = []
     _add_judges(figure, items, judges)
-    _add_series(figure, "people", _PEOPLE, _SHIFT, [people[item] for item in items])
+    _add_series(figure, chooser, _PEOPLE, _SHIFT, [people[item] for item in items])
     _add_series(figure, "judges, pooled", _POOLED, -_SHIFT, [theirs[item] for item in items])
     for place, item in enumerate(items):
-        verdict = _verdict(known.loc[item])
+        verdict = _verdict(known.loc[item], chooser)
         annotations += _heading(place, short[item], verdict)
-        said.append(f"{style.clean(item)}: people {value_words(people[item])}, judges {value_words(theirs[item])}, "
-                    f"{verdict}.")  # fmt: skip
+        values = f"{chooser} {value_words(people[item])}, judges {value_words(theirs[item])}"
+        said.append(f"{style.clean(item)}: {values}, {verdict}.")
     figure.update_layout(annotations=annotations)
+    words, notes = f"{title}, {subtitle}. {' '.join(said)}", _notes(ours, items, pooled, chooser)
     return style.DrawnFigure(
-        name, title, subtitle, f"{title}, {subtitle}. {' '.join(said)}", figure, notes=_notes(ours, items, pooled),
-        key=(("people", style.series_style(_PEOPLE)), ("judges, pooled", style.series_style(_POOLED))),
+        name, title, subtitle, words, figure, notes=notes,
+        key=((chooser, style.series_style(_PEOPLE)), ("judges, pooled", style.series_style(_POOLED))),
     )  # fmt: skip
 
 
-def _pooled_estimate(pooled: pd.DataFrame, item: str) -> Estimate:
-    """The judges' pooled effect; its interval is Paule-Mandel's, which the paper's test gives less the people's."""
-    row = pooled[(pooled["test"] == "trace_pooled") & (pooled["item"] == item)].to_dict("records")[0]
-    difference = read_estimate(row)
-    people = float(row["people"])
-    ends = difference.ci95 and (difference.ci95[0] + people, difference.ci95[1] + people)
-    return Estimate(float(row["judges"]), difference.n, difference.n_left_out, ends)
+def pooled_effects(tested: pd.DataFrame, effect: str) -> dict[str, Estimate]:
+    """Item -> the judges' pooled effect, where there is one.
+
+    Its interval is Paule-Mandel's, which the paper's test gives less the people's effect.
+
+    Args:
+        tested: table MISALIGNMENT.
+        effect: the measure.
+    """
+    pooled = tested[(tested["effect"] == effect) & tested["judge"].isna() & (tested["test"] == "trace_pooled")]
+    found = {}
+    for row in pooled[pooled["judges"].notna() & pooled["people"].notna()].to_dict("records"):
+        difference, people = read_estimate(row), float(row["people"])
+        ends = difference.ci95 and (difference.ci95[0] + people, difference.ci95[1] + people)
+        found[row["item"]] = Estimate(float(row["judges"]), difference.n, difference.n_left_out, ends)
+    return found
 
 
-def _verdict(row: pd.Series) -> str:
+def _verdict(row: pd.Series, chooser: str) -> str:
     star = "★ " if pd.notna(row["misaligned"]) and bool(row["misaligned"]) else ""
     p = None if pd.isna(row["p_bh"]) else float(row["p_bh"])
     shown = format_number(float(row["value"]), 2)
     sign = "+" if float(shown) > 0 else ""
-    return f"{star}judges - people {sign}{shown}, corrected {p_words(p)}"
+    return f"{star}judges - {chooser} {sign}{shown}, corrected {p_words(p)}"
 
 
-def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame) -> tuple[str, ...]:
+def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame, chooser: str) -> tuple[str, ...]:
     paper = pooled[pooled["test"] == "trace_pooled"]
     n_paper, n_ours = int(paper["misaligned"].fillna(False).sum()), int(ours["misaligned"].fillna(False).sum())
     notes = [
-        f"Misaligned by our paired test: {n_ours} of {len(ours)} items. The paper's, which takes the people's as "
-        f"known, names {n_paper}; where there is nothing to find, it names about half of all items.",
+        f"Misaligned by our paired test: {n_ours} of {len(ours)} items. The paper's, which takes the effect of "
+        f"{chooser} as known, names {n_paper}; where there is nothing to find, it names about half of all items.",
         "The pooled interval takes judges as independent, which judges of the same pairs are not.",
     ]
     if (unknown := int(ours["value"].isna().sum())) > 0:

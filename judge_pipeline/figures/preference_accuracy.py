@@ -17,6 +17,7 @@ MAX_CATEGORIES = 11
 """Categories that get a panel of their own, those with the most answers first."""
 
 _ALL = "All pairs"
+_NEAR_0 = (-0.2, 0.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class _Panel:
     detail: str
     column: Mapping[str, Estimate | None]
     reference: float | None
+    span: tuple[float, float] = (0.0, 1.0)
 
 
 def preference_accuracy_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
@@ -35,7 +37,7 @@ def preference_accuracy_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
     Args:
         accuracy: table PREFERENCE_ACCURACY.
     """
-    title = "Accuracy of judges against people's choices"
+    title = "How often judges choose as labelled"
     floors = accuracy[(accuracy["of"] == "floor") & (accuracy["figure"] == "acc") & accuracy["value"].notna()]
     floor = None if not len(floors) else floors.loc[floors["value"].idxmax()]
     best = "no floor" if floor is None else f"dashed: {floor['name']}, {format_number(floor['value'], 2)}"
@@ -71,6 +73,21 @@ def position_bias_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
     return _forest("position-bias", title, subtitle, "answers a judge", panels, tuple(notes))
 
 
+def length_bias_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
+    """How often the longer response is chosen, and by how much more often than by the labels, a row a judge.
+
+    Args:
+        accuracy: table PREFERENCE_ACCURACY.
+    """
+    title = "Length bias: how often the longer response is chosen"
+    panels = [
+        _Panel("Longer-response share", "of answers that choose", _column(accuracy, "longer_share"), 0.5),
+        _Panel("Length bias", "less the labels' share; dashed: none", _column(accuracy, "length_bias"), 0.0, _NEAR_0),
+    ]
+    subtitle = "right of the dashed line: for longer responses; left: for shorter ones"
+    return _forest("length-bias", title, subtitle, "answers a judge", panels)
+
+
 def _column(accuracy: pd.DataFrame, figure: str, category: str | None = None) -> dict[str, Estimate | None]:
     """Judge -> its estimate, judges in the table's order."""
     own = accuracy[accuracy["of"] == "judge"]
@@ -103,7 +120,7 @@ def _forest(
     annotations: list[dict[str, Any]] = []
     for index, panel in enumerate(panels):
         annotations += style.facet_heading(index, panel.title, panel.detail)
-        annotations += forest_panel(figure, index, panel.column, short, (0.0, 1.0), panel.reference)
+        annotations += forest_panel(figure, index, panel.column, short, panel.span, panel.reference)
     figure.update_layout(annotations=annotations)
     by_judge = {
         judge: {panel.title: e for panel in panels if (e := panel.column[judge]) is not None} for judge in judges

@@ -1,4 +1,4 @@
-"""Lines of untrusted texts as pages show them: tabs expanded, overlong ones cut, and what differs between two marked."""
+"""Lines of untrusted texts as pages show them: tabs expanded, overlong ones cut, what differs between two marked."""
 
 from __future__ import annotations
 
