@@ -33,7 +33,7 @@ def threshold_figure(curves: pd.DataFrame, metrics: pd.DataFrame) -> style.Drawn
     figure = style.facet_figure(
         title,
         subtitle,
-        style.Facets(len(drawn), height=180),
+        style.Facets(len(drawn), height=180, min_width=220),
         {"range": [-0.02, 1.02], "tickvals": [0, 0.25, 0.5, 0.75, 1], "ticktext": ["0", "", "0.5", "", "1"],
          "title": {"text": "Threshold t"}},
         {"range": [-1.04, 1.04], "tickvals": [-1, -0.5, 0, 0.5, 1], "title": {"text": "MCC on val"}},

@@ -100,17 +100,18 @@ def pattern_groups(table: pd.DataFrame) -> View:
 
 
 def success_curves(table: pd.DataFrame) -> View:
-    """S over all trajectories at each time, in every unit and order."""
-    counts = {"n_solved": "Solved"}
-    view = _curves("success-curves-table", "Success@Turn in every unit and order, all trajectories", table, counts)
+    """S over all trajectories, in every unit and order; times at which nothing changed are left out."""
+    caption = "Success@Turn in every unit and order, all trajectories, at the times where it changes and the last"
+    view = _curves("success-curves-table", caption, table, {"n_solved": "Solved"})
     view.table = "success_curves"
     return view
 
 
 def survival_curves(table: pd.DataFrame) -> View:
-    """The Kaplan-Meier estimate over all trajectories at each time, in every unit and order."""
+    """Kaplan-Meier over all trajectories, in every unit and order; times at which nothing happened are left out."""
     counts = {"n_at_risk": "At risk", "n_events": "Solved", "n_censored": "Last observed"}
-    view = _curves("survival-curves-table", "Kaplan-Meier in every unit and order, all trajectories", table, counts)
+    caption = "Kaplan-Meier in every unit and order, all trajectories, at the times where something happens"
+    view = _curves("survival-curves-table", caption, table, counts)
     view.table = "survival_curves"
     return view
 
@@ -125,11 +126,21 @@ def _curves(name: str, caption: str, table: pd.DataFrame, counts: Mapping[str, s
     view = View(name, caption, headings, empty="No trajectory has a known time.")
     whole = table[table["grouped_by"] == "all"]
     whole = whole.assign(_later=whole["time_unit"] != "turns").sort_values("_later", kind="stable")
-    for row in _records(whole):
+    for row in _records(whole[_something_happens(whole)]):
         numbers = (Cell(f"{count(row[column]):,}", numeric=True) for column in ("time", *counts))
         estimate = view.in_columns(read_estimate(row))
         view.rows.append([Cell(TIME_UNITS[row["time_unit"]]), Cell(ORDERS[row["order"]]), *numbers, *estimate])
     return view
+
+
+def _something_happens(whole: pd.DataFrame) -> pd.Series:
+    """Which rows of the curves say more than the one before: the first and last of each, and those of a change."""
+    curve = [whole["time_unit"], whole["order"]]
+    ends = whole.groupby(["time_unit", "order"], sort=False)["time"].transform
+    edge = (whole["time"] == ends("min")) | (whole["time"] == ends("max"))
+    if "n_solved" in whole:
+        return edge | whole["n_solved"].groupby(curve, sort=False).diff().fillna(0).ne(0)
+    return edge | whole["n_events"].gt(0) | whole["n_censored"].gt(0)
 
 
 def time_groups(table: pd.DataFrame) -> View:

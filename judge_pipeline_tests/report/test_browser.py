@@ -192,6 +192,24 @@ def test_printing_redraws_to_the_page_in_parts_and_back(browser: Any, pages: dic
         page.close()
 
 
+@pytest.mark.parametrize("name", ["demo", "many"])
+def test_nothing_is_wider_than_the_printed_page_and_no_control_is_printed(
+    browser: Any, pages: dict[str, Path], name: str
+) -> None:
+    page, _ = opened(browser, pages[name], 688)  # an A4 page between its margins
+    try:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 688, "a browser would shrink the whole report"
+        controls = page.locator("button.tool, .modebar-container, details:not(.folded) > summary")
+        assert controls.count() > 5
+        assert not any(controls.nth(k).is_visible() for k in range(controls.count()))
+        # Chromium prints no control in a head that it repeats on the next page.
+        assert page.evaluate("getComputedStyle(document.querySelector('thead button')).display") == "contents"
+    finally:
+        page.close()
+
+
 def test_it_is_drawn_again_when_the_width_changes(browser: Any, pages: dict[str, Path]) -> None:
     page, _ = opened(browser, pages["demo"], 1280)
     try:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from judge_pipeline.figures.estimates import format_number
 from judge_pipeline.report.cocreation_report import cocreation_figures, cocreation_views
 from judge_pipeline.report.dynamics_views import dynamics_views
 from judge_pipeline.report.inputs import CocreationReportInput
 from judge_pipeline.report.table_files import table_files
+from judge_pipeline.tables.dynamics_words import ORDERS, TIME_UNITS
 from judge_pipeline_tests.report.made_dynamics import made_dynamics
 from judge_pipeline_tests.report.made_tables import made_tables
 from judge_pipeline_tests.report.test_cocreation_report import PROVENANCE, parsed
@@ -26,6 +28,32 @@ def test_every_row_of_the_tables_is_in_a_view(whole: CocreationReportInput) -> N
     ):  # fmt: skip
         assert len(found[name].rows) == len(made[table])
         assert all(len(row) == len(found[name].headings) for row in found[name].rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "shown"),
+    [("success-curves-table", "success_curves", ["n_solved"]),
+     ("survival-curves-table", "survival_curves", ["n_at_risk", "n_events", "n_censored"])],
+)  # fmt: skip
+def test_curves_show_the_times_of_a_change_and_no_change_is_lost(
+    name: str, table: str, shown: list[str], whole: CocreationReportInput
+) -> None:
+    (view,) = [view for view in dynamics_views(whole) if view.name == name]
+    rows = made_dynamics()[table]
+    rows = rows[rows["grouped_by"] == "all"]
+    assert 0 < len(view.rows) < len(rows)
+    at = {(r[0].text, r[1].text, int(r[2].text.replace(",", ""))): r for r in view.rows}
+    for (unit, order), curve in rows.groupby(["time_unit", "order"]):
+        named = (TIME_UNITS[str(unit)], ORDERS[str(order)])
+        last = None
+        for row in curve.sort_values("time").to_dict("records"):
+            found = at.get((*named, row["time"]))
+            if found is not None:
+                assert [cell.text for cell in found[3 : 3 + len(shown)]] == [f"{row[c]:,}" for c in shown]
+                last = found[3 + len(shown)].text
+            else:  # what a reader takes from the row above is true of a time without a row
+                assert format_number(row["value"]) == last
+        assert (*named, curve["time"].min()) in at and (*named, curve["time"].max()) in at
 
 
 def test_patterns_count_what_the_rule_can_say(whole: CocreationReportInput) -> None:

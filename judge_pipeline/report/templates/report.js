@@ -2,7 +2,7 @@
 // Draws the page's figures to the width at hand, and again when the width changes or the page is printed.
 (() => {
   const PRINT_WIDTH = 680; // what fits between the margins of an A4 page
-  const PRINT_HEIGHT = 900; // a taller figure is printed in parts, or a page break would cut through its panels
+  const PRINT_HEIGHT = 420; // a taller figure is printed in parts: no page break cuts a panel, and pages fill up
   const figures = JSON.parse(document.getElementById("figure-data").textContent);
   const chosen = {};
   const config = {
