@@ -14,10 +14,9 @@ from judge_pipeline.orchestration.table_asset import (
     Check,
     Made,
     check_specs,
-    code_version,
-    column_schema,
     events,
     table_asset,
+    table_outs,
 )
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
@@ -50,27 +49,12 @@ _READ: dict[Table, tuple[Check, ...]] = {
 }
 
 
-def _outs(tables: Iterable[Table], rooms: tuple[str, ...]) -> dict[str, dg.AssetOut]:
-    """The outputs of a step that makes several tables."""
-    return {
-        table.name: dg.AssetOut(
-            key=table.name,
-            description=table.description,
-            metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
-            kinds={"pandas", "parquet"},
-            owners=OWNERS,
-            group_name=GROUP,
-            code_version=code_version(rooms),
-        )
-        for table in tables
-    }
-
-
 @dg.multi_asset(
     name="read_preference_folder",
-    outs=_outs(
+    outs=table_outs(
         _READ,
-        (
+        group=GROUP,
+        rooms=(
             "ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py", "preference/row_values.py",
             "preference/fenced_code.py",
         ),
@@ -208,7 +192,7 @@ _TEXTS: dict[Table, tuple[Check, ...]] = {
 
 @dg.multi_asset(
     name="make_pair_texts",
-    outs=_outs(_TEXTS, ("preference/pair_texts.py", "ingest/redaction.py", "ingest/redacting")),
+    outs=table_outs(_TEXTS, group=GROUP, rooms=("preference/pair_texts.py", "ingest/redaction.py", "ingest/redacting")),
     ins={PREFERENCE_PAIRS.name: dg.AssetIn()},
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _TEXTS.items() for spec in check_specs(table, checks)],

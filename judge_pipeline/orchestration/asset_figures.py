@@ -1,6 +1,6 @@
-"""An asset's figures: a page below the contest's reports, and what the UI shows of it.
+"""An asset's figures: a page below the reports of the contest or preference set, and what the UI shows of it.
 
-The pages lie in the folder of the contest's report, which a withdrawal removes as a whole.
+The pages lie in the folder of the report, which a withdrawal removes as a whole.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.exports import figures_path
-from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def write_figures(
     """Draw the asset's figures, write their page, and give the metadata that leads to it.
 
     Args:
-        context: of the asset's step, for one contest.
+        context: of the asset's step, for one contest or preference set.
         asset: one of ``report.asset_figures.ASSETS_WITH_FIGURES``.
         tables: name -> table: the asset's own, and its inputs.
         code_version: of the asset, for the foot of the page.
@@ -33,10 +32,10 @@ def write_figures(
     from judge_pipeline.report.asset_figures import LIBRARY, asset_figures, figures_markdown, figures_page
     from judge_pipeline.report.page import plotly_js
 
-    contest = contest_of(context)
+    partition = str(context.partition_key)
     figures, views = asset_figures(asset, tables)
-    page = figures_page(asset, contest, figures, views, code_version)
-    path = figures_path(context.resources.workspace.workspace(), contest, asset)
+    page = figures_page(asset, partition, figures, views, code_version)
+    path = figures_path(context.resources.workspace.workspace(), partition, asset)
     _write_where_other(path.with_name(LIBRARY), plotly_js().encode())
     write_whole(path, page.encode("utf-8", "replace"))
     return {

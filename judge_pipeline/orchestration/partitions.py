@@ -23,6 +23,11 @@ def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
     return dg.MultiToSingleDimensionPartitionMapping("contest")
 
 
+def any_judge_of_the_set() -> dg.MultiToSingleDimensionPartitionMapping:
+    """From one preference set to the choices by whichever judges there are."""
+    return dg.MultiToSingleDimensionPartitionMapping("preference_set")
+
+
 def contest_of(context: dg.AssetExecutionContext) -> str:
     """The contest of the running partition, whether it has a judge dimension or not."""
     return _dimension(context, "contest")

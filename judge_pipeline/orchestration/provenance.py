@@ -13,7 +13,7 @@ from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.table_asset import code_version
-from judge_pipeline.settings import LitellmJudge, Workspace
+from judge_pipeline.settings import LitellmJudge, System, Workspace
 from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDICTIONS
 
 if TYPE_CHECKING:
@@ -62,27 +62,38 @@ def provenance_of(
 
 def folder_sha256(instance: dg.DagsterInstance, contest: str) -> str:
     """The fingerprint of the contest folder as it was when the attempts were read."""
+    return _told(instance, "attempts", contest, "folder_sha256")
+
+
+def set_sha256(instance: dg.DagsterInstance, preference_set: str) -> str:
+    """The fingerprint of a preference set's files as they were when the pairs were read."""
+    return _told(instance, "preference_pairs", preference_set, "files_sha256")
+
+
+def _told(instance: dg.DagsterInstance, asset: str, partition: str, entry: str) -> str:
+    """What the asset's last materialization told of itself."""
     records = instance.fetch_materializations(
-        dg.AssetRecordsFilter(asset_key=dg.AssetKey("attempts"), asset_partitions=[contest]), limit=1
+        dg.AssetRecordsFilter(asset_key=dg.AssetKey(asset), asset_partitions=[partition]), limit=1
     ).records
     materialization = records[0].asset_materialization if records else None
-    return str(materialization.metadata["folder_sha256"].value) if materialization else "unknown"
+    told = materialization.metadata.get(entry) if materialization else None
+    return str(told.value) if told is not None else "unknown"
 
 
-def prompt_hashes(workspace: Workspace) -> dict[str, str]:
+def prompt_hashes(workspace: Workspace, system: System = "cocreation") -> dict[str, str]:
     """judge -> sha256 of its prompt template, for the judges that have one."""
     judges = workspace.judges()
-    prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
+    prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names(system)}
     files = {name: workspace.config_dir / "prompts" / prompt for name, prompt in prompts.items() if prompt}
     return {name: _sha256(file) if file.is_file() else "no such file" for name, file in files.items()}
 
 
-def parameters_of(workspace: Workspace) -> dict[str, str]:
+def parameters_of(workspace: Workspace, system: System = "cocreation") -> dict[str, str]:
     """judge -> how it is asked beside its prompt (``judging.versions.asked_with``), for the judges at a provider."""
     from judge_pipeline.judging.versions import asked_with
 
     judges = workspace.judges()
-    found = {name: judges.get(name) for name in judges.names("cocreation")}
+    found = {name: judges.get(name) for name in judges.names(system)}
     return {
         name: asked_with(judge.sent_parameters(), judge.base_url, judge.send_schema)
         for name, judge in found.items()

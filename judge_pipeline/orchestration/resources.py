@@ -12,11 +12,12 @@ import dagster as dg
 from judge_pipeline.orchestration.contest_folders import contest_folder
 from judge_pipeline.orchestration.left_out import why_left_out
 from judge_pipeline.orchestration.preference_sets import preference_folder
-from judge_pipeline.settings import ContestSettings, PreferenceSettings, Workspace
+from judge_pipeline.settings import ContestSettings, PreferenceSettings, System, Workspace
 
 if TYPE_CHECKING:
     from judge_pipeline.cocreation.coverage import JudgeFacts
     from judge_pipeline.judging.progress import Progress as JudgingProgress
+    from judge_pipeline.preference.pair_coverage import PairJudgeFacts
 
 
 _WAITS = "its requests wait in a batch at the provider"
@@ -78,9 +79,23 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
             )
         return facts
 
-    def panel(self, answered: Iterable[str]) -> list[str]:
-        """The judges of the panel J among those that have answered, in alphabetical order."""
-        return sorted(set(self.workspace().judges().panel()) & set(answered))
+    def pair_judge_facts(self, preference_set: str) -> list[PairJudgeFacts]:
+        """What the set's coverage table says of each judge that serves preference sets."""
+        from judge_pipeline.preference.pair_coverage import PairJudgeFacts
+
+        judges, folder = self.workspace().judges(), self.preference_folder(preference_set)
+        facts = []
+        for name in judges.names("preference"):
+            judge = judges.get(name)
+            words = judge.scope.in_words().replace("all attempts", "all pairs")
+            not_asked = why_left_out(judge, folder, os.environ)
+            asked = judge.backend not in ("recorded", "baseline")
+            facts.append(PairJudgeFacts(name, judge.backend, judge.family, words, judge.scope.splits, not_asked, asked))
+        return facts
+
+    def panel(self, answered: Iterable[str], system: System = "cocreation") -> list[str]:
+        """The judges of the system's panel among those that have answered, in alphabetical order."""
+        return sorted(set(self.workspace().judges().panel(system)) & set(answered))
 
 
 class Progress(Protocol):

@@ -6,7 +6,7 @@ rooms it is computed in), and its checks.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -92,6 +92,30 @@ def column_schema(table: Table) -> dg.TableSchema:
             for c in table.columns
         ]
     )
+
+
+def table_outs(
+    tables: Iterable[Table],
+    *,
+    group: str,
+    rooms: Iterable[str],
+    kinds: Iterable[str] = ("pandas", "parquet"),
+    figures: Collection[Table] = (),
+) -> dict[str, dg.AssetOut]:
+    """The outputs of a step that makes several tables; ``figures``: those of them that show figures."""
+    version = code_version(rooms)
+    return {
+        table.name: dg.AssetOut(
+            key=table.name,
+            description=table.description,
+            metadata={"dagster/column_schema": column_schema(table), "key": ", ".join(table.key)},
+            kinds={*kinds, "plotly"} if table in figures else set(kinds),
+            owners=OWNERS,
+            group_name=group,
+            code_version=version,
+        )
+        for table in tables
+    }
 
 
 def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec]:
@@ -202,7 +226,7 @@ def table_asset(
             pool=pool,
         )
         def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
-            from judge_pipeline.orchestration.table_provenance import holds_figures, table_provenance
+            from judge_pipeline.orchestration.table_provenance import holds_figures, provenance_by
 
             made = fn(context, **tables)
             if isinstance(made, NotMade):
@@ -211,8 +235,8 @@ def table_asset(
                     table.name, description=made.why, metadata=made.metadata, partition=str(context.partition_key)
                 )
                 return
-            by_contest = partitions_def is CONTESTS and holds_figures(table)
-            provenance = table_provenance(context, table, inputs, version) if by_contest else None
+            say = provenance_by(partitions_def) if holds_figures(table) else None
+            provenance = say(context, table, inputs, version) if say else None
             draw = partial(_drawn, context, table, tables, version) if figures else None
             yield from events(table, made, checks, table.name, provenance, draw)
             context.resources.progress.table(table.name, len(made.rows))

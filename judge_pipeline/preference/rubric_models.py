@@ -72,6 +72,21 @@ def rubric_models(
     )
 
 
+def no_better_than_floor(fits: pd.DataFrame) -> list[str]:
+    """Whose choices the rubric predicts no better than the floor does, in words: what they weigh is not known by it.
+
+    Args:
+        fits: table PREFERENCE_MODEL_FITS.
+    """
+    known = fits[fits["value"].notna() & fits["floor"].notna()]
+    return [
+        f"{row['judge'] if row['of'] == 'judge' else 'people'}: {row['value']:.3f} of held-out choices, floor "
+        f"{row['floor']:.3f}"
+        for row in known.to_dict("records")
+        if row["value"] <= row["floor"]
+    ]
+
+
 def _undefined(
     reason: str, scores: pd.DataFrame, choices: pd.DataFrame, n_pairs: int, options: ModelOptions
 ) -> RubricModels:

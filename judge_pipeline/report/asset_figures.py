@@ -11,7 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
+from judge_pipeline.figures.misalignment import misalignment_figure
 from judge_pipeline.figures.patterns import patterns_figure
+from judge_pipeline.figures.preference_accuracy import position_bias_figure, preference_accuracy_figure
 from judge_pipeline.figures.prompt_space import prompt_space_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
 from judge_pipeline.figures.struggle_groups import (
@@ -28,6 +30,7 @@ from judge_pipeline.report.markdown import escape
 from judge_pipeline.report.page import render
 from judge_pipeline.report.prompt_space_views import prompt_space_view
 from judge_pipeline.report.view import Cell, View
+from judge_pipeline.tables.misalignment import EFFECTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +73,17 @@ def _prompt_space(tables: Tables) -> list[DrawnFigure]:
     return [prompt_space_figure(tables["prompt_space"], tables.get("prompt_space_test"))]
 
 
+def _preference_accuracy(tables: Tables) -> list[DrawnFigure]:
+    """Under the set's scoring rule, whose rows come first."""
+    accuracy = tables["preference_accuracy"]
+    own = accuracy[accuracy["rule"] == accuracy["rule"].iloc[0]] if len(accuracy) else accuracy
+    return [preference_accuracy_figure(own), position_bias_figure(own)]
+
+
+def _misalignment(tables: Tables) -> list[DrawnFigure]:
+    return [misalignment_figure(tables["preference_models"], tables["misalignment"], effect) for effect in EFFECTS]
+
+
 _LOOKS = {
     "success_at_turn": _Look(lambda t: [success_figure(t["success_at_turn"])], cocreation_views.success),
     "success_curves": _Look(lambda t: success_figures(t["success_curves"]), dynamics_views.success_curves),
@@ -85,7 +99,11 @@ _LOOKS = {
     "churn_summary": _Look(_convergence, dynamics_views.summary),
     "prompt_space": _Look(_prompt_space),
     "prompt_space_test": _Look(_prompt_space, prompt_space_view),
+    "preference_accuracy": _Look(_preference_accuracy),
+    "misalignment": _Look(_misalignment),
 }
+OF_PREFERENCE_SETS = frozenset({"preference_accuracy", "misalignment"})
+"""Those of preference sets; all others are of contests."""
 ASSETS_WITH_FIGURES = frozenset(_LOOKS)
 """The assets that show figures."""
 
@@ -96,19 +114,36 @@ def asset_figures(asset: str, tables: Tables) -> tuple[list[DrawnFigure], list[V
     Args:
         asset: one of ``ASSETS_WITH_FIGURES``.
         tables: name -> table: the asset's own, and those that it was made from. Where ``judge_coverage`` is among
-            them, judges are called by their labels.
+            them, or ``pair_judge_coverage``, judges are called by their labels.
     """
     look = _LOOKS[asset]
-    tables = {**tables, asset: _labelled(tables[asset], tables.get("judge_coverage"))}
+    coverage = tables.get("pair_judge_coverage" if asset in OF_PREFERENCE_SETS else "judge_coverage")
+    tables = {**tables, asset: _labelled(tables[asset], coverage)}
     figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in look.figures(tables)]
     return figures, [] if look.view is None else [look.view(tables[asset])]
 
 
 def figures_page(
-    asset: str, contest: str, figures: Sequence[DrawnFigure], views: Sequence[View], code_version: str
+    asset: str, partition: str, figures: Sequence[DrawnFigure], views: Sequence[View], code_version: str
 ) -> str:
-    """The page of an asset's figures, to lie beside ``LIBRARY``; the same for the same input."""
-    context = {"asset": asset, "contest": contest, "figures": figures, "provenance": {"code_version": code_version}}
+    """The page of an asset's figures, to lie beside ``LIBRARY``; the same for the same input.
+
+    Args:
+        asset: the asset.
+        partition: the contest, or the preference set.
+        figures: what ``asset_figures`` gives.
+        views: likewise.
+        code_version: of the asset.
+    """
+    of_set = asset in OF_PREFERENCE_SETS
+    context = {
+        "asset": asset,
+        "partition": partition,
+        "kind": "Preference set" if of_set else "Contest",
+        "report": "preference_report.html" if of_set else "cocreation_report.html",
+        "figures": figures,
+        "provenance": {"code_version": code_version},
+    }
     return render(TEMPLATE, figures, context, views, library_beside=LIBRARY)
 
 
@@ -122,10 +157,15 @@ def figures_markdown(figures: Sequence[DrawnFigure], views: Sequence[View]) -> s
 
 def _labelled(table: pd.DataFrame, coverage: pd.DataFrame | None) -> pd.DataFrame:
     """The table, every judge called by its label, so that none is shown without its tags."""
-    if coverage is None or "judge" not in table:
+    if coverage is None:
         return table
     labels = {judge: kind.label for judge, kind in judge_kinds(coverage).items()}
-    return table.assign(judge=table["judge"].map(lambda judge: labels.get(judge, judge)))
+    if "judge" in table:
+        return table.assign(judge=table["judge"].map(lambda judge: labels.get(judge, judge)))
+    if {"of", "name"} <= set(table.columns):
+        named = table["name"].where(table["of"] != "judge", table["name"].map(lambda judge: labels.get(judge, judge)))
+        return table.assign(name=named)
+    return table
 
 
 def _in_words(figure: DrawnFigure) -> str:

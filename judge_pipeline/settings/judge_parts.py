@@ -51,7 +51,7 @@ class JudgeBase(SettingsModel):
     enabled: bool = Field(default=True, description="Whether a run without --judges includes it")
     scope: Scope = Field(default=Scope(), description="Attempts that it is asked for")
     in_panel: bool | None = Field(
-        default=None, description="Whether it belongs to the panel J; by default recorded and litellm judges do"
+        default=None, description="Whether it belongs to the panel J; by default recorded, litellm and reward judges do"
     )
 
     def missing_key(self, environment: Mapping[str, str]) -> str | None:

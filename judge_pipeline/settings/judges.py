@@ -219,14 +219,15 @@ class JudgesFile(SettingsModel):
         """The judges that serve the system, in the file's order."""
         return [name for name, judge in self.judges.items() if system in judge.systems]
 
-    def panel(self) -> list[str]:
-        """The judges of the panel J of the co-creation system (eq. 10, 22; agreement), in the file's order."""
-        return [name for name in self.names("cocreation") if self.in_panel(name)]
+    def panel(self, system: System = "cocreation") -> list[str]:
+        """The judges of a system's panel, in the file's order: J of co-creation (eq. 10, 22; agreement), and the judges
+        of preference that are pooled and ranked."""
+        return [name for name in self.names(system) if self.in_panel(name)]
 
     def in_panel(self, name: str) -> bool:
-        """Whether the judge belongs to the panel J."""
+        """Whether the judge belongs to the panels of the systems that it serves."""
         judge = self.judges[name]
-        return judge.backend in ("litellm", "recorded") if judge.in_panel is None else judge.in_panel
+        return judge.backend in ("litellm", "recorded", "reward") if judge.in_panel is None else judge.in_panel
 
     def get(self, name: str) -> AnyJudge:
         """The settings of one judge.

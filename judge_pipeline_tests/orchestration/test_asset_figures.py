@@ -9,7 +9,7 @@ from judge_pipeline.definitions import build_definitions
 from judge_pipeline.orchestration import forgetting
 from judge_pipeline.orchestration.exports import figures_path
 from judge_pipeline.orchestration.instance import open_instance
-from judge_pipeline.report.asset_figures import ASSETS_WITH_FIGURES, LIBRARY
+from judge_pipeline.report.asset_figures import ASSETS_WITH_FIGURES, LIBRARY, OF_PREFERENCE_SETS
 from judge_pipeline.settings import Workspace
 
 
@@ -24,9 +24,10 @@ def test_the_assets_that_say_they_show_figures_are_those_that_have_some(tmp_path
 def test_a_run_leaves_pages_that_metadata_lead_to_and_a_withdrawal_removes(copy_of_reported_home: Path) -> None:
     workspace = Workspace.find({}, copy_of_reported_home)
     folder = figures_path(workspace, "mini", "any").parent
-    assert {file.name for file in folder.iterdir()} == {f"{asset}.html" for asset in ASSETS_WITH_FIGURES} | {LIBRARY}
+    of_contests = ASSETS_WITH_FIGURES - OF_PREFERENCE_SETS
+    assert {file.name for file in folder.iterdir()} == {f"{asset}.html" for asset in of_contests} | {LIBRARY}
     with open_instance(workspace) as instance:
-        for asset in sorted(ASSETS_WITH_FIGURES):
+        for asset in sorted(of_contests):
             event = instance.get_latest_materialization_event(dg.AssetKey(asset))
             assert event is not None and event.asset_materialization is not None
             shown = event.asset_materialization.metadata

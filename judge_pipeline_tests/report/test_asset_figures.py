@@ -17,6 +17,7 @@ from judge_pipeline.report.asset_figures import (
 from judge_pipeline.report.page import plotly_js
 from judge_pipeline_tests.browser import chromium
 from judge_pipeline_tests.paper_counts_contest import paper_counts_contest
+from judge_pipeline_tests.preference.made_set import made_set, measured
 from judge_pipeline_tests.report.made_dynamics import made_dynamics
 
 HOSTILE = "<script>window.ran = 1</script>|`x`](javascript:alert(1))"
@@ -30,7 +31,7 @@ PAPER = {
 def tables() -> dict[str, pd.DataFrame]:
     given = paper_counts_contest()
     counted = {"success_at_turn": success_at_turn(given.trajectories), "survival": survival(given.trajectories)}
-    return {**made_dynamics(), **counted, "struggle_curves": given.struggle_curves}
+    return {**made_dynamics(), **counted, "struggle_curves": given.struggle_curves, **measured(made_set(60))}
 
 
 def page_of(asset: str, tables: dict[str, pd.DataFrame]) -> str:
@@ -75,6 +76,17 @@ def test_judges_are_called_by_their_labels(tables: dict[str, pd.DataFrame]) -> N
     columns = {"judge": "claude", "backend": "litellm", "model": "m", "status": "stale", "reason": "r"}
     words = figures_markdown(*asset_figures("struggle_groups", {**tables, "judge_coverage": pd.DataFrame([columns])}))
     assert "claude \\(stale\\)" in words
+
+
+def test_a_preference_set_s_page_is_drawn_under_the_first_rule_alone(tables: dict[str, pd.DataFrame]) -> None:
+    accuracy = tables["preference_accuracy"]
+    assert accuracy["rule"].unique().tolist() == ["trace", "exact"]
+    alone = {**tables, "preference_accuracy": accuracy[accuracy["rule"] == "trace"]}
+    assert page_of("preference_accuracy", tables) == page_of("preference_accuracy", alone)
+    assert "Preference set <code>mini</code>" in page_of("preference_accuracy", tables)
+    columns = {"judge": "first", "backend": "baseline", "model": "m", "status": "stale", "reason": "r", "family": None}
+    labelled = {**tables, "pair_judge_coverage": pd.DataFrame([columns])}
+    assert "first \\(baseline, stale\\)" in figures_markdown(*asset_figures("preference_accuracy", labelled))
 
 
 def test_a_table_without_rows_is_said_to_have_none(tables: dict[str, pd.DataFrame]) -> None:

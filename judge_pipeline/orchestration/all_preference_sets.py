@@ -1,0 +1,67 @@
+"""What is stored of every preference set, for tables over all sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.preference_sets import preference_folders
+from judge_pipeline.settings import PreferenceSettings, Workspace
+from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass
+class StoredAccuracy:
+    """How judges choose on every set that has figures of it.
+
+    Attributes:
+        tables: set -> table PREFERENCE_ACCURACY.
+        unread: set -> why its table could not be read; it is left out.
+    """
+
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+def stored_accuracy(workspace: Workspace, store: ParquetStore) -> StoredAccuracy:
+    """What is there; a set that was never judged is no part of it."""
+    found = StoredAccuracy()
+    for name in preference_folders(workspace):
+        try:
+            found.tables[name] = store.read(PREFERENCE_ACCURACY, name)
+        except FileNotFoundError:
+            continue
+        except TableError as error:
+            found.unread[name] = str(error)
+    return found
+
+
+def figures_of_judges(
+    tables: dict[str, pd.DataFrame], rule: str, figure: str, judges: Collection[str]
+) -> dict[str, dict[str, float | None]]:
+    """Set -> judge -> its figure over all pairs under the rule; None where it is undefined there.
+
+    Args:
+        tables: set -> table PREFERENCE_ACCURACY.
+        rule: the scoring rule.
+        figure: the figure's name.
+        judges: the judges to look at.
+    """
+    found = {}
+    for name, table in tables.items():
+        own = table[(table["rule"] == rule) & (table["of"] == "judge") & (table["figure"] == figure)]
+        own = own[own["category"].isna() & own["name"].isin(judges)]
+        values = own["value"].astype(object).where(own["value"].notna(), None)
+        found[name] = dict(zip(own["name"], values, strict=True))
+    return found
+
+
+def preference_defaults(workspace: Workspace) -> PreferenceSettings:
+    """The settings of preference.yaml, which hold for what is over all sets."""
+    return workspace.preference(workspace.out_dir / "no-such-set")
