@@ -126,6 +126,10 @@ class JudgedText:
         """The text between its delimiters."""
         return wrap(self._text, digits, self._taken)
 
+    def plain(self) -> str:
+        """The text alone, for a model that scores it and follows no instruction."""
+        return self._text
+
     def quoted(self) -> str:
         """The text on one line, JSON-quoted."""
         return json.dumps(self._text, ensure_ascii=False).translate(_LINE_BREAKS)

@@ -59,7 +59,7 @@ def outputs_table(prepared: Prepared, judgments: Judgments, answers: pa.Table, c
         return JUDGE_OUTPUTS.empty()
     places = place_of[slot_of[attempts]]
     is_first = slot_of[attempts] == attempts
-    n_tries, took = _taken(prepared, calls)
+    n_tries, took = what_calls_took(prepared, calls)
     fields = answers.take(places)
     columns = {
         **{name: _as_pandas(fields.column(name)) for name in fields.column_names},
@@ -164,8 +164,8 @@ def _taken_from(values: Sequence[Any], places: NDArray[np.int64]) -> NDArray[np.
     return column if len(places) == len(values) and bool((places == np.arange(len(values))).all()) else column[places]
 
 
-def _taken(prepared: Prepared, calls: Calls) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
-    """Tries of each attempt's first repeat; tokens and money of all its repeats, NaN where unknown."""
+def what_calls_took(prepared: Prepared, calls: Calls) -> tuple[NDArray[np.int64], dict[str, NDArray[np.float64]]]:
+    """Tries of each row's first repeat; tokens and money (by column name) of all its repeats, NaN where unknown."""
     shape = (len(prepared.hashes), len(prepared.attempt_ids))
     n_slots = shape[0] * shape[1]
 

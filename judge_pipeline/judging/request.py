@@ -4,8 +4,9 @@ A template is a Jinja2 file of parts, each opened by a line ``--- system ---``, 
 ``--- question: NAME ---`` (for the embedded judge) or ``--- response: first ---`` (for reward models). It is split into
 parts before it is rendered, so no judged text can open one. Judged text reaches a template only through two filters:
 ``data`` (a block between delimiters that the text cannot contain) and ``inline`` (one line, JSON-quoted); printing it
-without one of them is an error. A template is handed the fields that its question shows and nothing else: what follows
-from labels, such as the split, cannot be printed.
+without one of them is an error. A third, ``plain``, gives the text as it is to reward models, which follow nothing. A
+template is handed the fields that its question shows and nothing else: what follows from labels, such as the split,
+cannot be printed.
 """
 
 from __future__ import annotations
@@ -116,6 +117,10 @@ def _inline(value: Any) -> str:
     return "null" if value is None else _judged(value).quoted()
 
 
+def _plain(value: Any) -> str:
+    return "" if value is None else _judged(value).plain()
+
+
 def _judged(value: Any) -> JudgedText:
     if isinstance(value, JudgedText):
         return value
@@ -128,7 +133,8 @@ def _finalize(value: Any) -> Any:
     return value
 
 
-def _environment() -> jinja2.sandbox.SandboxedEnvironment:
+def _environment(scores: bool) -> jinja2.sandbox.SandboxedEnvironment:
+    """Of a template; ``scores``: for a reward model."""
     environment = jinja2.sandbox.SandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
         autoescape=False,  # the result is a prompt, not HTML; judged text is wrapped instead
@@ -136,7 +142,7 @@ def _environment() -> jinja2.sandbox.SandboxedEnvironment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters = {"data": _data, "inline": _inline}
+    environment.filters = {"data": _data, "inline": _inline} | ({"plain": _plain} if scores else {})
     environment.globals = {}  # none of the built-in functions: one of them is random, and a prompt must not be
     return environment
 
@@ -189,7 +195,7 @@ class PromptTemplate:
         marks = list(_PART.finditer(text))
         if not any(mark["role"] == "user" for mark in marks):
             raise JudgingError(f"{path}: has no line '--- user ---', which opens the part that asks; add one")
-        environment = _environment()
+        environment = _environment(any(mark["role"].startswith("response: ") for mark in marks))
         ends = [mark.start() for mark in marks[1:]] + [len(text)]
         parts = []
         for mark, end in zip(marks, ends, strict=True):

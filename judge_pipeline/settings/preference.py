@@ -236,6 +236,18 @@ class PreferenceModelSettings(SettingsModel):
     resamples: int = Field(default=1000, ge=100, description="Bootstrap resamples of pairs behind every model")
 
 
+class PairJudging(SettingsModel):
+    """What judges of pairs are shown, and what they may answer. Both presentation orders are always asked."""
+
+    may_tie: bool = Field(
+        default=False, description="Whether a judge may call a tie; false: it must choose, as in TRACE (section 3)"
+    )
+    context_chars: int = Field(
+        default=24_000, ge=0, description="Characters of each of instruction, code to edit, prefix and suffix"
+    )
+    response_chars: int = Field(default=24_000, ge=1, description="Characters of each response")
+
+
 class RubricSettings(SettingsModel):
     """Where a set's rubric comes from, and who scores pairs on it. Judges are named as in judges.yaml."""
 
@@ -304,6 +316,7 @@ class PreferenceSettings(SettingsModel):
         default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
     )
     split: PreferenceSplit = Field(default=PreferenceSplit(), description="Shares of the splits")
+    judging: PairJudging = Field(default=PairJudging(), description="What judges of pairs are shown and may answer")
     rubric: RubricSettings = Field(default=RubricSettings(), description="How the rubric is found and scored")
     seed: int = Field(default=20260401, ge=0, description="The one seed: splits, swaps, bootstrap")
     scoring_rule: Literal["trace", "exact", "judgebench", "pandalm", "bigcodereward"] = Field(
