@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import Field, field_validator, model_validator
 
-from judge_pipeline.settings.names import SettingsModel, check_slug
+from judge_pipeline.settings.names import SLUG, SettingsModel
 from judge_pipeline.settings.workspace import packaged_config_dir
 from judge_pipeline.settings.yaml_file import SettingsError, load
 
@@ -21,6 +21,14 @@ THEMES = "themes.yaml"
 
 LONGEST_TITLE_CHARS = 80
 LONGEST_POLE_CHARS = 400
+
+
+def _check_slug(name: str) -> None:
+    if not SLUG.fullmatch(name):
+        raise ValueError(
+            f"{name!r} must be lower-case letters, digits, '-', '_' and '.', beginning with a letter or digit; what "
+            "people read is its title"
+        )
 
 
 class RubricItem(SettingsModel):
@@ -45,7 +53,7 @@ class RubricFile(SettingsModel):
 
     title: str | None = Field(default=None, description="What these items are, for people")
     note: str | None = Field(default=None, description="Where they come from")
-    items: dict[str, RubricItem] = Field(min_length=1, max_length=100, description="Item's slug -> the item")
+    items: dict[str, RubricItem] = Field(min_length=1, max_length=200, description="Item's slug -> the item")
     written_sha256: str | None = Field(
         default=None,
         pattern="^[0-9a-f]{64}$",
@@ -56,7 +64,7 @@ class RubricFile(SettingsModel):
     @classmethod
     def _slugs(cls, value: dict[str, RubricItem]) -> dict[str, RubricItem]:
         for name in value:
-            check_slug(name, "rubric item")
+            _check_slug(name)
         return value
 
     @model_validator(mode="after")
@@ -102,7 +110,7 @@ class ThemesFile(SettingsModel):
     @classmethod
     def _slugs(cls, value: dict[str, Theme]) -> dict[str, Theme]:
         for name in value:
-            check_slug(name, "theme")
+            _check_slug(name)
         return value
 
     @model_validator(mode="after")
