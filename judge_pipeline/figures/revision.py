@@ -53,7 +53,8 @@ def churn_figure(revisions: pd.DataFrame, effects: pd.DataFrame | None, measure:
         known = part[part[measure].notna() & part["delta_p_mean"].notna()]
         shown = _drawn_sample(known)
         figure.add_traces(_points(index, shown, measure))
-        detail = f"n = {len(known):,}, {len(part) - len(known):,} left out"
+        n_left_out = len(part) - len(known)
+        detail = f"n = {len(known):,}" + (f", {n_left_out:,} left out" if n_left_out else "")
         rho = _correlation(effects, order, measure)
         detail += f"; Spearman's ρ {rho}" if rho else ""
         annotations += style.facet_heading(index, f"Turns in the order {ORDERS[order]}", detail)
@@ -91,7 +92,7 @@ def convergence_figure(convergence: pd.DataFrame, summary: pd.DataFrame | None) 
     figure.update_layout(barmode="stack")
     edges = np.round(np.linspace(0, 1, BINS + 1), 10)
     annotations: list[dict[str, Any]] = []
-    said = []
+    said, notes = [], []
     for index, part in enumerate(panels):
         order, suffix = str(part["order"].iloc[0]), style.axis_id(index)
         for label, own, color in (("other attempts", False, style.PALETTE[0]), ("the reference", True, style.CONTEXT)):
@@ -108,9 +109,12 @@ def convergence_figure(convergence: pd.DataFrame, summary: pd.DataFrame | None) 
                 )
             )  # fmt: skip
         known = int(part["codebleu"].notna().sum())
-        detail = f"n = {known:,}, {len(part) - known:,} left out{_mean_without(summary, order)}"
+        detail = f"n = {known:,}, {len(part) - known:,} left out"
         annotations += style.facet_heading(index, f"Turns in the order {ORDERS[order]}", detail)
-        said.append(f"order {ORDERS[order]}: {detail}")
+        without = _mean_without(summary, order)
+        said.append(f"order {ORDERS[order]}: {'; '.join(filter(None, (detail, without)))}")
+        if without:
+            notes.append(f"In the order {ORDERS[order]}: {without}.")
         figure.layout[f"xaxis{suffix}"].update(title={"text": "CodeBLEU, weights (1/3, 1/3, 1/3, 0)"})
         figure.layout[f"yaxis{suffix}"].update(title={"text": "Attempts"} if not index else {})
     figure.update_layout(annotations=annotations)
@@ -118,7 +122,8 @@ def convergence_figure(convergence: pd.DataFrame, summary: pd.DataFrame | None) 
         ("other attempts", style.SeriesStyle(style.PALETTE[0], "square")),
         ("the reference itself", style.SeriesStyle(style.CONTEXT, "square")),
     )
-    return style.DrawnFigure("convergence", title, subtitle, f"{title}. {'; '.join(said)}.", figure, key=key)
+    alt = f"{title}. {'; '.join(said)}."
+    return style.DrawnFigure("convergence", title, subtitle, alt, figure, notes=tuple(notes), key=key)
 
 
 def _drawn_sample(known: pd.DataFrame) -> pd.DataFrame:
@@ -175,7 +180,9 @@ def _mean_without(summary: pd.DataFrame | None, order: str) -> str:
     rows = summary[wanted & (summary["grouped_by"] == "all") & (summary["statistic"] == "mean")].to_dict("records")
     if not rows:
         return ""
-    return f"; mean without it {value_words(read_estimate(rows[0]))}, n = {count(rows[0]['n']):,}"
+    return (
+        f"mean without the accepted program itself {value_words(read_estimate(rows[0]))}, n = {count(rows[0]['n']):,}"
+    )
 
 
 def _why_none(revisions: pd.DataFrame, measure: str) -> str:

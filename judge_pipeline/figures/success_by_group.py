@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 LEVELS = ("problem_id", "language", "participant_group", "participant")
 """What trajectories are grouped by, a figure for each that has groups."""
 
+HOLD_TURNS = 0.5
+"""Turns (or minutes, of a short curve) for which a curve is drawn on after its last time."""
+
 _LOOKS = tuple(
     (f"order {words}", style.series_style(place)) for place, words in enumerate(ORDERS.values())
 )  # fmt: skip
@@ -52,7 +55,8 @@ def _drawn(
 ) -> style.DrawnFigure:
     if rows.empty:
         return style.not_drawn(name, title, "no trajectory has a known time, or there are too many groups")
-    subtitle = "share solved by then, of all trajectories (minutes: whose times are known); band: 95% interval (Wilson)"
+    whose = " (minutes: whose times are known)" if set(rows["time_unit"]) - {"turns"} else ""
+    subtitle = f"share solved by then, of all trajectories{whose}; band: 95% interval (Wilson)"
     axis = {"range": [-0.03, 1.03], "tickformat": ".0%"}
     figure = style.facet_figure(title, subtitle, facets, {}, axis, left=52)
     short = style.short_names(list(names.values()), 34)
@@ -73,16 +77,28 @@ def _drawn(
         left = count(here["n_left_out"].max())
         detail = f"n = {count(here['n'].max()):,}" + (f", {left:,} left out" if left else "")
         annotations += style.facet_heading(index, short[words], detail)
-        unit = TIME_UNITS[str(here["time_unit"].iloc[0])]
-        figure.layout[f"xaxis{style.axis_id(index)}"].update(
-            title={"text": "Turn k" if unit == "Turns" else "Minutes"},
-            tickformat="d",
-            nticks=min(6, max(1, count(here["time"].max()))),
-        )
+        figure.layout[f"xaxis{style.axis_id(index)}"].update(_time_axis(here))
     figure.update_layout(annotations=annotations)
     key_of = _LOOKS if rows["order"].nunique() > 1 else ()
     alt = f"{title}, {subtitle}. {'. '.join(said)}."
     return style.DrawnFigure(name, title, subtitle, alt, figure, key=tuple(key_of))
+
+
+def _time_axis(here: pd.DataFrame) -> dict[str, Any]:
+    last = count(here["time"].max())
+    if here["time_unit"].iloc[0] != "turns":
+        return {"title": {"text": "Minutes"}, "tickformat": "d", "nticks": 6}
+    return {
+        "title": {"text": "Turn k"}, "tickformat": "d", "nticks": min(6, last), "range": [0.6, last + HOLD_TURNS + 0.1],
+    }  # fmt: skip
+
+
+def _held(part: pd.DataFrame) -> pd.DataFrame:
+    """The curve with its last value held on, without which a step at the last time, or the only one, has no band."""
+    last = part.iloc[[-1]]
+    span = float(part["time"].max() - part["time"].min())
+    hold = HOLD_TURNS if part["time_unit"].iloc[0] == "turns" else max(HOLD_TURNS, 0.02 * span)
+    return pd.concat([part.astype({"time": float}), last.assign(time=float(last["time"].iloc[0]) + hold)])
 
 
 def _curve(index: int, place: int, part: pd.DataFrame) -> list[go.Scatter]:
@@ -90,7 +106,9 @@ def _curve(index: int, place: int, part: pd.DataFrame) -> list[go.Scatter]:
     import plotly.graph_objects as go
 
     suffix, look = style.axis_id(index), style.series_style(place)
-    bands = style.band_traces(index, place, part.rename(columns={"time": "x"}))
+    axes = {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    held = _held(part)
+    bands = style.band_traces(index, place, held.rename(columns={"time": "x"}))
     for trace in bands:
         trace.line.shape = "hv"
     hover = [
@@ -98,12 +116,17 @@ def _curve(index: int, place: int, part: pd.DataFrame) -> list[go.Scatter]:
         f"{count(row['n']):,}{_over_clusters(row)}"
         for row in part.to_dict("records")
     ]
-    line = go.Scatter(
-        x=part["time"].tolist(), y=part["value"].tolist(), mode="lines+markers", name=_LOOKS[place][0],
-        line={"color": look.color, "width": 2, "shape": "hv"}, marker={"size": 4, "symbol": look.marker}, text=hover,
-        hoverinfo="text", xaxis=f"x{suffix}", yaxis=f"y{suffix}",
-    )  # fmt: skip
-    return [*bands, line]
+    return [
+        *bands,
+        go.Scatter(
+            x=held["time"].tolist(), y=held["value"].tolist(), mode="lines", name="curve", hoverinfo="skip",
+            line={"color": look.color, "width": 2, "shape": "hv"}, **axes,
+        ),
+        go.Scatter(
+            x=part["time"].tolist(), y=part["value"].tolist(), mode="markers", name=_LOOKS[place][0],
+            marker={"size": 4, "symbol": look.marker, "color": look.color}, text=hover, hoverinfo="text", **axes,
+        ),
+    ]  # fmt: skip
 
 
 def _over_clusters(row: dict[Any, Any]) -> str:

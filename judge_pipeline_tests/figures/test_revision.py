@@ -62,6 +62,44 @@ def test_convergence_tells_the_reference_from_the_rest() -> None:
     assert "n = 314, 15 left out" in drawn.alt
 
 
+def test_the_mean_without_the_reference_stands_where_it_is_not_cut() -> None:
+    given = made_dynamics()
+    drawn = revision.convergence_figure(given["convergence"], given["churn_summary"])
+    assert drawn.figure is not None
+    assert all(len(note.text) <= 50 for note in drawn.figure.layout.annotations), "a phone shows about 57 characters"
+    orders = given["convergence"]["order"].nunique()
+    assert len([note for note in drawn.notes if "mean without the accepted program itself" in note]) == orders
+
+
+def test_success_of_one_turn_has_its_band() -> None:
+    rows = made_dynamics()["success_curves"]
+    rows = rows[(rows["grouped_by"] == "problem_id") & (rows["time"] == 1) & (rows["order"] == "as_recorded")]
+    one = rows[rows["time_unit"] == "turns"].head(2)
+    drawn = success_levels_figure(one, "problem_id")
+    assert drawn.figure is not None
+    for index, row in enumerate(one.to_dict("records")):
+        in_panel = [t for t in drawn.figure.data if t.xaxis == ("x", "x2")[index]]
+        upper, lower, line, dots = (
+            next(t for t in in_panel if t.name == name)
+            for name in ("upper end", "lower end", "curve", "order as recorded")
+        )
+        assert list(dots.x) == [1]
+        assert list(dots.y) == [row["value"]]
+        for trace, value in ((upper, row["ci95_high"]), (lower, row["ci95_low"]), (line, row["value"])):
+            assert list(trace.y) == [value, value]
+            assert trace.x[1] - trace.x[0] >= 0.5, "wide enough to be seen"
+        first, last = drawn.figure.layout[("xaxis", "xaxis2")[index]].range
+        assert first < 1 < upper.x[1] <= last
+
+
+def test_success_holds_on_after_its_last_step() -> None:
+    drawn = success_curves_figure(made_dynamics()["success_curves"])
+    assert drawn.figure is not None
+    for line in (t for t in drawn.figure.data if t.name == "curve"):
+        assert line.x[-1] > line.x[-2]
+        assert line.y[-1] == line.y[-2]
+
+
 def test_time_curves_carry_the_table_and_numbers_at_risk() -> None:
     curves = made_dynamics()["survival_curves"]
     drawn = time_curves_figure(curves)
