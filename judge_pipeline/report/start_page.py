@@ -92,10 +92,10 @@ def contests_view(contests: Sequence[ContestLine]) -> View:
 def leaderboard_view(table: pd.DataFrame) -> View:
     """Judges over all contests, those that the data do not tell apart under the same ranks."""
     headings = [
-        Heading("Judge"), Heading("Ranks left open", "By ROC-AUC, Holm-corrected differences", numeric=True),
+        Heading("Judge", "Below: its model"),
+        Heading("Ranks left open", "By ROC-AUC, Holm-corrected differences", numeric=True),
         *(Heading(f"{METRICS[name].label}\u00a0{METRICS[name].arrow}", numeric=True) for name in ACCURACY),
         *(Heading(words, numeric=True) for words, _ in MONEY_AND_TIME.values()), Heading("Contests", numeric=True),
-        Heading("Model"),
     ]  # fmt: skip
     view = View("leaderboard", "Judges over all contests: value, 95% interval, n", headings,
                 empty="No judge has a figure in any contest yet.")  # fmt: skip
@@ -111,7 +111,8 @@ def leaderboard_view(table: pd.DataFrame) -> View:
         )
         tags = tuple((text(row["kind"]) or "").split("; ")) if text(row["kind"]) else ()
         contests = Cell(f"{count(row['n_contests']):,}", numeric=True)
-        view.rows.append([Cell(judge, tags=tags), ranks, *cells, contests, Cell(text(row["model"]) or "–")])
+        model = text(row["model"])
+        view.rows.append([Cell(judge, below=(model,) if model else (), tags=tags), ranks, *cells, contests])
     view.remarks.append(
         "A judge's ranks are those that the data leave open: 1 + the judges shown to rank attempts better than it, "
         "down to all judges less those shown to rank worse. Judges whose ranks overlap are not told apart, and stand "
@@ -124,7 +125,8 @@ def leaderboard_view(table: pd.DataFrame) -> View:
 def versions_view(table: pd.DataFrame) -> View:
     """Versions of judges beside each other on the same contest."""
     headings = [
-        Heading("Judge"), Heading("Contest"), Heading("Prompt (sha256)"), Heading("Model"), Heading("Asked with"),
+        Heading("Judge"), Heading("Contest"),
+        Heading("Version", "Model; below: sha256 of the prompt template, what the model was asked with"),
         Heading("Figures rest on it"), Heading("Answered", numeric=True),
         *(Heading(f"{METRICS[name].label}\u00a0{METRICS[name].arrow}", numeric=True) for name in VERSION_METRICS),
     ]  # fmt: skip
@@ -139,13 +141,17 @@ def versions_view(table: pd.DataFrame) -> View:
         answered = f"{count(one['n_answered']):,} of {count(one['n_attempts']):,}"
         view.rows.append(
             [
-                Cell(judge or ""), Cell(contest or ""), Cell(prompt[:12] if prompt else "–"), Cell(model or "–"),
-                Cell(asked_with_words(asked) or "–"),
+                Cell(judge or ""), Cell(contest or ""), _version(prompt, model, asked),
                 Cell("yes" if one["is_current"] else "no: an earlier version"), Cell(answered, numeric=True),
                 *(view.estimate(figures.get(name)) for name in VERSION_METRICS),
             ]
         )  # fmt: skip
     return view
+
+
+def _version(prompt: str | None, model: str | None, asked: str | None) -> Cell:
+    below = (f"prompt {prompt[:12]}" if prompt else "", asked_with_words(asked))
+    return Cell(model or "–", below=tuple(filter(None, below)))
 
 
 def leaderboard_findings(table: pd.DataFrame) -> list[Statement]:

@@ -16,7 +16,9 @@ from judge_pipeline.report.start_page import (
     leaderboard_findings,
     leaderboard_json,
     start_page_html,
+    versions_view,
 )
+from judge_pipeline.report.table_files import csv_rows
 from judge_pipeline.tables import JUDGE_VERSIONS, LEADERBOARD
 from judge_pipeline_tests.report.made_tables import HOSTILE
 
@@ -68,6 +70,30 @@ def test_undefined_cells_are_grey_with_their_reason_and_the_figure_says_who_is_m
     assert "no judge has both an ROC-AUC and a cost or a latency" in found.css_first("#figure-accuracy-cost").text()
     drawn = page(board(("a", (1, 2), None), ("b", None, "embedded"))).css_first("#figure-accuracy-cost")
     assert "not shown, since one of the two is undefined: b (embedded)" in drawn.text()
+
+
+def test_a_version_is_its_model_prompt_and_parameters_in_one_cell() -> None:
+    row = {
+        "judge": "a", "contest": "spring", "prompt_sha256": "0123456789abcdef" * 4, "model": "m-1",
+        "asked_with": '{"parameters": {"temperature": 0}}', "is_current": False, "n_answered": 3, "n_attempts": 9,
+    }  # fmt: skip
+    rows = [
+        {**row, **more, "metric": "roc_auc", **Estimate(0.7, 36, 0, (0.5, 0.9)).to_row()}
+        for more in ({}, {"judge": "b", "prompt_sha256": None, "model": None, "asked_with": None})
+    ]
+    view = versions_view(JUDGE_VERSIONS.conform(rows))
+    place = [heading.text for heading in view.headings].index("Version")
+    assert (view.rows[0][place].text, view.rows[0][place].below) == ("m-1", ("prompt 0123456789ab", "temperature = 0"))
+    assert (view.rows[1][place].text, view.rows[1][place].below) == ("–", ())
+    assert "no: an earlier version" in {cell.text for cell in view.rows[0]}
+    exported = csv_rows(view)
+    assert "temperature = 0" in " ".join(exported[1]), "what stands in small print is saved, too"
+
+
+def test_the_model_stands_below_its_judge() -> None:
+    found = page(board(("a", (1, 2), "simulated"), ("b", (1, 2), None)))
+    assert found.css_first("#table-leaderboard tbody th .below").text() == "m-1"
+    assert "Model" not in [node.text(strip=True) for node in found.css("#table-leaderboard thead th")]
 
 
 @given(st.integers(2, 5), st.data())
