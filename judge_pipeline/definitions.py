@@ -18,7 +18,9 @@ from judge_pipeline.assets import (
     contest,
     dynamics,
     judges,
+    pair_judging,
     preference,
+    preference_measurement,
     reports,
     requests,
     reratings,
@@ -31,7 +33,8 @@ from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
 
-READ_PREFERENCE_SET = "read_preference_set"
+READ_PREFERENCE_SET, JUDGE_PREFERENCE_SET = "read_preference_set", "judge_preference_set"
+REPORT_PREFERENCE_SET, COMPARE_PREFERENCE_SETS = "report_preference_set", "compare_preference_sets"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
@@ -73,8 +76,14 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *canaries.assets(judge_names, configuration_sha256(workspace)),
         *anchors.assets(judge_names, configuration_sha256(workspace)),
     ]
+    of_pairs = workspace.judges().names("preference")
+    pairs = [
+        *preference.ASSETS,
+        pair_judging.pair_judgments_asset(of_pairs, configuration_sha256(workspace, "preference")),
+        *preference_measurement.ASSETS,
+    ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *preference.ASSETS]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs]
 
 
 def _jobs() -> list[Any]:
@@ -84,6 +93,11 @@ def _jobs() -> list[Any]:
     )  # fmt: skip
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
+    read_pairs = dg.AssetSelection.assets(
+        "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "dataset_profile",
+        "pair_texts", "pair_redaction_counts",
+    )  # fmt: skip
+    over_sets = dg.AssetSelection.assets("preference_ranks")
     over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
     roots = ("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows")
     last = dg.AssetSelection.assets(*roots).downstream() - over_all
@@ -95,8 +109,23 @@ def _jobs() -> list[Any]:
         ),
         dg.define_asset_job(
             READ_PREFERENCE_SET,
-            dg.AssetSelection.assets("preference_pairs", "preference_quarantine", "preference_selection").downstream(),
-            description="Raw files of one preference set -> pairs, splits, profile.",
+            read_pairs,
+            description="Raw files of one preference set -> pairs, splits, profile, and what judges are shown.",
+        ),
+        dg.define_asset_job(
+            JUDGE_PREFERENCE_SET,
+            dg.AssetSelection.assets("pair_judgments"),
+            description="One judge's choices on one preference set, in both orders; asks only for what is not stored.",
+        ),
+        dg.define_asset_job(
+            REPORT_PREFERENCE_SET,
+            dg.AssetSelection.assets("pair_judge_coverage").downstream() - over_sets,
+            description="Accuracy, models, misalignment of one preference set, from the judges that are there.",
+        ),
+        dg.define_asset_job(
+            COMPARE_PREFERENCE_SETS,
+            over_sets,
+            description="Ranks of judges over all preference sets. No partition.",
         ),
         dg.define_asset_job(
             JUDGE_CONTEST,

@@ -17,7 +17,7 @@ from judge_pipeline.orchestration.table_asset import (
     table_outs,
 )
 from judge_pipeline.table_schema import Table, TableError
-from judge_pipeline.tables import PREFERENCE_PAIRS, PREFERENCE_SPLITS
+from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline.tables.misalignment import (
     MISALIGNMENT,
     PREFERENCE_MODEL_FITS,
@@ -51,9 +51,9 @@ _RANKED = ("acc", "acc_pc")
 @table_asset(
     PAIR_JUDGE_COVERAGE,
     group=GROUP,
-    inputs=(PREFERENCE_SPLITS,),
+    inputs=(PREFERENCE_SPLITS, PREFERENCE_PAIRS, PAIR_TEXTS),
     deps=[dg.AssetDep(PAIR_JUDGMENTS.name, partition_mapping=any_judge_of_the_set())],
-    rooms=("preference/pair_coverage.py",),
+    rooms=("preference/pair_coverage.py", "preference/pair_question.py"),
     partitions_def=PREFERENCE_SETS,
     checks=(
         Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
@@ -61,8 +61,11 @@ _RANKED = ("acc", "acc_pc")
         Check("none_damaged", "Every judge's table can be read", warns=True),
     ),
 )
-def pair_judge_coverage(context: dg.AssetExecutionContext, preference_splits: Any) -> Made:
+def pair_judge_coverage(
+    context: dg.AssetExecutionContext, preference_splits: Any, preference_pairs: Any, pair_texts: Any
+) -> Made:
     """Reads the judges' tables that are there, and says of each judge whether its choices may be used."""
+    from judge_pipeline.orchestration.pair_judging_run import PairInputs, current_pair_requests
     from judge_pipeline.preference.pair_coverage import pair_judge_coverage as build
 
     name = preference_set_of(context)
@@ -74,7 +77,13 @@ def pair_judge_coverage(context: dg.AssetExecutionContext, preference_splits: An
             judgments[judge] = context.resources.store.read(PAIR_JUDGMENTS, name, judge)
         except TableError as error:
             damaged[judge] = str(error)
-    rows = build(facts, preference_splits, judgments, {}, damaged)
+    resource, inputs = (
+        context.resources.workspace,
+        PairInputs(pair_texts, preference_splits, preference_pairs[["pair_id", "w"]]),
+    )
+    folder = resource.preference_folder(name)
+    current = current_pair_requests(resource.workspace(), name, folder, list(judgments), inputs)
+    rows = build(facts, preference_splits, judgments, current, damaged)
     counts = {str(status): int(n) for status, n in rows["status"].value_counts().items()}
     stale = rows.loc[rows["status"] == "stale", ["judge", "reason"]].to_numpy().tolist()
     return Made(
@@ -97,6 +106,7 @@ def pair_judge_coverage(context: dg.AssetExecutionContext, preference_splits: An
     partitions_def=PREFERENCE_SETS,
     kinds=("numpy", "parquet"),
     checks=(
+        Check("both_orders", "Every judge was asked in both orders, or all in one", warns=True),
         Check("floors_beaten", "Every judge's Acc is above that of the best floor", warns=True),
         Check("adds_up", "Under trace Acc is Acc_PC times the choice share; no share is above one that it is part of"),
     ),
@@ -112,7 +122,7 @@ def preference_accuracy(
     from judge_pipeline.tables.preference_accuracy import RULES
 
     settings = context.resources.workspace.preference(preference_set_of(context))
-    decisions = _decisions(context, preference_pairs, preference_splits, pair_judge_coverage)
+    decisions, one_order = _decisions(context, preference_pairs, preference_splits, pair_judge_coverage)
     shown: dict[str, Any] = {"rule": settings.scoring_rule, "seed": settings.seed, "resamples": settings.resamples}
     if decisions.empty:
         return Made(
@@ -128,7 +138,11 @@ def preference_accuracy(
     return Made(
         flag_unverified(rows, pair_judge_coverage),
         {**shown, "judges": ", ".join(dict.fromkeys(decisions["judge"])), "chosen_by": settings.chosen_by},
-        {"floors_beaten": not_above_floors(rows, settings.scoring_rule), "adds_up": do_not_add_up(rows)},
+        {
+            "both_orders": [f"{judge} was asked in one order while others in both: left out" for judge in one_order],
+            "floors_beaten": not_above_floors(rows, settings.scoring_rule),
+            "adds_up": do_not_add_up(rows),
+        },
     )
 
 
@@ -188,7 +202,7 @@ def _rubric_models(
     resource = context.resources.workspace
     settings = resource.preference(preference_set_of(context))
     pairs, splits, coverage, scores = (tables[table.name] for table in _MODELLED)
-    choices = choices_under(settings.scoring_rule, _decisions(context, pairs, splits, coverage))
+    choices = choices_under(settings.scoring_rule, _decisions(context, pairs, splits, coverage)[0])
     labels = splits[["pair_id", "instruction_group"]].rename(columns={"instruction_group": "cluster"})
     labels = labels.merge(pairs[["pair_id", "w"]].rename(columns={"w": "label"}), on="pair_id")
     panel = resource.panel(choices["judge"].unique(), "preference")
@@ -239,18 +253,17 @@ def preference_ranks(context: dg.AssetExecutionContext) -> Made:
     )
 
 
-def _decisions(context: dg.AssetExecutionContext, pairs: Any, splits: Any, coverage: Any) -> Any:
-    """The usable judges' choices beside the pairs; a pair that was asked in one order is no choice of the judge's."""
-    import pandas as pd
-
-    from judge_pipeline.preference.pair_coverage import usable_judges, whole_pairs
+def _decisions(context: dg.AssetExecutionContext, pairs: Any, splits: Any, coverage: Any) -> tuple[Any, list[str]]:
+    """The usable judges' choices beside the pairs, and the judges that were asked in one order while others in both."""
+    from judge_pipeline.preference.pair_coverage import comparable, usable_judges
     from judge_pipeline.preference.pair_decisions import pair_decisions
 
     name, store = preference_set_of(context), context.resources.store
-    read = [whole_pairs(store.read(PAIR_JUDGMENTS, name, judge)) for judge in usable_judges(coverage)]
-    verdicts = pd.concat(read, ignore_index=True) if read else PAIR_JUDGMENTS.empty()
+    read = {judge: store.read(PAIR_JUDGMENTS, name, judge) for judge in usable_judges(coverage)}
+    verdicts, one_order = comparable(read)
     families = coverage[coverage["family"].notna()]
-    return pair_decisions(pairs, verdicts, splits, dict(zip(families["judge"], families["family"], strict=True)))
+    of_family = dict(zip(families["judge"], families["family"], strict=True))
+    return pair_decisions(pairs, verdicts, splits, of_family), one_order
 
 
 ASSETS = [pair_judge_coverage, preference_accuracy, fit_preference_models, preference_ranks]

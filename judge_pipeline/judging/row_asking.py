@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -143,6 +144,23 @@ def ask_rows(
         open_batches=batches.open_batches,
         notes=notes,
     )
+
+
+def plan_rows(
+    judge: str, settings: AskedSettings, question: Question, rows: pd.DataFrame, checkpoint: Checkpoint,
+    prompts_dir: Path, *, limit: int | None = None, seed: int = 0,
+) -> Plan:  # fmt: skip
+    """What :func:`ask_rows` would ask, given the same; nothing is asked.
+
+    Raises:
+        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
+    """
+    prepared = prepare(judge, settings, rows, prompts_dir, checkpoint, question)
+    stored = read_judgments(checkpoint, judge, prepared.all_hashes)
+    settled = settled_failures(checkpoint, judge, settings, prepared.all_hashes) if question.keeps_invalid else {}
+    chosen = None if limit is None else question.choose(rows, limit, seed)
+    to_ask = [hash_ for hash_ in prepared.unanswered(stored.slots, chosen) if hash_ not in settled]
+    return plan_prepared(judge, settings, prepared, stored, to_ask, checkpoint)
 
 
 def _without_key(judge: str, settings: AskedSettings, environment: Mapping[str, str]) -> Failure | None:

@@ -96,12 +96,12 @@ def judge_contest(
     judging = _judging_context(context.resources.workspace, contest, training, tell_progress(context, judge))
     judging = replace(
         judging,
-        limit=_limit(context.run.tags),
+        limit=limit_of(context.run.tags),
         only_collect=COLLECT_TAG in context.run.tags,
         providers=workspace.judges().providers,
         ceilings=workspace.judges().ceiling_usd,
         spending=context.resources.spending,
-        planned=lambda planned: context.log.info(_planned_in_words(planned)),
+        planned=lambda planned: context.log.info(planned_in_words(planned)),
     )
 
     def say_so() -> None:
@@ -150,7 +150,7 @@ def _submitted(contest: str, result: JudgingResult) -> NotMade:
     )
 
 
-def _limit(tags: Mapping[str, str]) -> int | None:
+def limit_of(tags: Mapping[str, str]) -> int | None:
     """The pilot's size that the run's tags give.
 
     Raises:
@@ -214,7 +214,8 @@ def _judging_context(
     )
 
 
-def _planned_in_words(plan: Plan) -> str:
+def planned_in_words(plan: Plan) -> str:
+    """What is to be asked, and about what it takes, in a sentence for a run's log."""
     cost = "unpriced" if plan.cost_usd is None else f"about {plan.cost_usd:.4f} USD"
     return (
         f"{plan.judge}: {plan.n_to_ask} of {plan.n_in_scope} to ask, about {plan.tokens_in} tokens in and "
@@ -261,7 +262,12 @@ def _metadata(result: JudgingResult) -> dict[str, Any]:
     if result.waiting or result.n_submitted:
         metadata |= {"submitted_now": result.n_submitted, "waiting": result.n_waiting}
     if result.plan is not None:
-        planned = {"to_ask": result.plan.n_to_ask, "tokens_in": result.plan.tokens_in, "basis": result.plan.basis}
-        planned |= {"tokens_out": result.plan.tokens_out, "cost_usd": result.plan.cost_usd}
-        metadata |= {f"planned_{name}": value for name, value in planned.items() if value is not None}
+        metadata |= planned_metadata(result.plan)
     return metadata | ({"notes": "\n".join(result.notes)} if result.notes else {})
+
+
+def planned_metadata(plan: Plan) -> dict[str, Any]:
+    """What was to be asked, and about what it was to take, for the UI."""
+    planned = {"to_ask": plan.n_to_ask, "tokens_in": plan.tokens_in, "basis": plan.basis}
+    planned |= {"tokens_out": plan.tokens_out, "cost_usd": plan.cost_usd}
+    return {f"planned_{name}": value for name, value in planned.items() if value is not None}

@@ -18,6 +18,12 @@ def contest_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
     return dg.MultiPartitionsDefinition({"contest": CONTESTS, "judge": dg.StaticPartitionsDefinition(list(judges))})
 
 
+def set_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
+    """One partition for each preference set and judge; keys read ``judge|preference_set``."""
+    judged_by = dg.StaticPartitionsDefinition(list(judges))
+    return dg.MultiPartitionsDefinition({"judge": judged_by, "preference_set": PREFERENCE_SETS})
+
+
 def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
     """From one contest to its judgments by whichever judges there are; it runs with the partitions that exist."""
     return dg.MultiToSingleDimensionPartitionMapping("contest")

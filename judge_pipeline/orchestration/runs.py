@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import dagster as dg
 
@@ -40,16 +41,18 @@ def run_job(
     contest: str | None,
     judge: str | None = None,
     tags: Mapping[str, str] = MappingProxyType({}),
+    *,
+    of: Literal["contest", "preference_set"] = "contest",
 ) -> JobOutcome:
     """Run a job for a contest, for a contest and judge, or over all contests (None), in this process.
 
-    ``tags`` are further ones of the run.
+    ``tags`` are further ones of the run. With ``of``, ``contest`` names a preference set.
 
     Raises:
         KeyboardInterrupt: the process was told to stop (Ctrl-C, SIGTERM) while the job ran. Dagster makes it a failure
             of the step; it is meant for the whole command.
     """
-    both = None if contest is None or judge is None else dg.MultiPartitionKey({"contest": contest, "judge": judge})
+    both = None if contest is None or judge is None else dg.MultiPartitionKey({of: contest, "judge": judge})
     key = contest if both is None else both
     with _without_advice():
         result = definitions.resolve_job_def(job).execute_in_process(

@@ -10,7 +10,9 @@ from judge_pipeline.tables import (
     evaluation,
     judging,
     leaderboard,
+    pair_judging,
     preference,
+    preference_accuracy,
     reratings,
 )
 from judge_pipeline.tables.anchors import ANCHOR_FIGURES, ANCHOR_RUNS
@@ -57,6 +59,7 @@ from judge_pipeline.tables.judging import (
     VERDICT_WORD_COUNTS,
 )
 from judge_pipeline.tables.leaderboard import JUDGE_VERSIONS, LEADERBOARD
+from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS
 from judge_pipeline.tables.preference import (
     DATASET_PROFILE,
     PAIR_REDACTION_COUNTS,
@@ -67,6 +70,7 @@ from judge_pipeline.tables.preference import (
     PREFERENCE_SPLITS,
     PREFERENCE_SPLITS_LEDGER,
 )
+from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_RANKS
 from judge_pipeline.tables.reratings import RERATING_AGREEMENT, RERATING_KEYS, RERATINGS
 
 ALL_TABLES = (
@@ -79,6 +83,8 @@ ALL_TABLES = (
     *leaderboard.TABLES,
     *reratings.TABLES,
     *preference.TABLES,
+    *pair_judging.TABLES,
+    *preference_accuracy.TABLES,
 )
 """Every table of the house."""
 
@@ -112,13 +118,17 @@ __all__ = [
     "JUDGE_SCORES",
     "JUDGE_VERSIONS",
     "LEADERBOARD",
+    "PAIR_JUDGE_COVERAGE",
+    "PAIR_JUDGMENTS",
     "PAIR_REDACTION_COUNTS",
     "PAIR_TEXTS",
     "PARTICIPANT_CONTEXTS",
     "PREDICTIONS",
     "PREDICTIONS_WIDE",
+    "PREFERENCE_ACCURACY",
     "PREFERENCE_PAIRS",
     "PREFERENCE_QUARANTINE",
+    "PREFERENCE_RANKS",
     "PREFERENCE_SELECTION",
     "PREFERENCE_SPLITS",
     "PREFERENCE_SPLITS_LEDGER",
