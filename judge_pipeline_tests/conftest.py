@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from judge_pipeline_tests import running_fast
 from judge_pipeline_tests.postgresql import PostgresqlServer, running_server
 
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -27,6 +28,24 @@ if threading.current_thread() is threading.main_thread() and signal.getsignal(si
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Before pytest decides where its temporary folders lie."""
+    running_fast.temporary_folders_in_memory(config)
+
+
+def pytest_collection_finish() -> None:
+    """When everything that tests import at their top is there."""
+    running_fast.keep_engines()
+    running_fast.spare_the_collector()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """After pytest has tidied its own."""
+    running_fast.remove_temporary_folders(session, exitstatus)
 
 
 @pytest.fixture(scope="session")
