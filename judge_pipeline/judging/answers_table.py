@@ -46,7 +46,8 @@ def answers_table(checkpoint: Checkpoint, judge: str, asked: RowsAsked) -> pd.Da
     rows = []
     for row, id_ in enumerate(prepared.attempt_ids):
         slot = int(prepared.first_slots[0][row])
-        own: dict[str, Any] = {"id": id_, "request_hash": prepared.hashes[0][row], "n_tries": 0}
+        own: dict[str, Any] = dict.fromkeys(ANSWER_COLUMNS)
+        own |= {"id": id_, "request_hash": prepared.hashes[0][row], "n_tries": 0}
         if slot == row:
             own |= {name: _known(took[name][row]) for name in took} | {"n_tries": int(n_tries[row])}
         place = place_of.get(slot)

@@ -88,7 +88,11 @@ def plan_prepared(
     to_ask = [hash_ for hash_ in to_ask if hash_ not in waiting]
     slots = np.array([prepared.slots[hash_] for hash_ in to_ask], dtype="int64")
     tokens_in = int(np.round(prepared.chars_at(slots) / CHARS_PER_TOKEN).sum())
-    each, whence = _tokens_out_each(judge_name, prepared, stored, checkpoint) if to_ask else (0.0, "nothing to ask")
+    each, whence = 0.0, "nothing to ask"
+    if to_ask and isinstance(settings, RewardJudge):
+        whence = "no answer tokens, as a reward model writes none"
+    elif to_ask:
+        each, whence = _tokens_out_each(judge_name, prepared, stored, checkpoint)
     tokens_out = 3 * len(to_ask) if isinstance(settings, EmbeddedJudge) else round(each * len(to_ask))
     return Plan(
         judge_name,

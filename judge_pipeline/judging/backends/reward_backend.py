@@ -47,7 +47,10 @@ def reward_call(settings: RewardJudge, messages: tuple[Message, ...]) -> Call:
         "log_odds": settings.log_odds,
         "truncate": settings.truncate,
     }
-    return Call(model=settings.model, base_url=settings.base_url, parameters=parameters, messages=messages)
+    # Blank lines at its end come of the template's conditions, and would stand in the model's text.
+    context = tuple(Message(message.role, message.content.rstrip("\n")) for message in messages[:-2])
+    sent = (*context, *messages[-2:])
+    return Call(model=settings.model, base_url=settings.base_url, parameters=parameters, messages=sent)
 
 
 class RewardBackend:
