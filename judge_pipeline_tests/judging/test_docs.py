@@ -33,7 +33,7 @@ def test_the_table_of_failures_is_the_code_s() -> None:
 
 
 def test_endpoints_and_answer_forms_are_the_code_s() -> None:
-    rows = re.findall(r"^\| `(\w+)` \| [^|]*`(/\w+)`[^|]* \| (.*) \|$", TEXT, flags=re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| [^|`]*`(/\w+)`[^|]* \| (.*) \|$", TEXT, flags=re.MULTILINE)
     assert {name: path for name, path, _ in rows} == PATHS
     assert {name: tuple(re.findall(r"`(\w+)`", forms)) for name, _, forms in rows} == FORMS
     forms = set(get_args(LitellmJudge.model_fields["answer_form"].annotation))
