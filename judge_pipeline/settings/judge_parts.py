@@ -37,7 +37,7 @@ class JudgeBase(SettingsModel):
     )
     """Settings that decide whether, when and at what price an answer comes, or for which rows; not what it is."""
 
-    _of_pairs: ClassVar[frozenset[str]] = frozenset({"answer_form", "pair_rule"})
+    _of_pairs: ClassVar[frozenset[str]] = frozenset({"answer_form", "choice_words", "pair_rule"})
     """Settings that decide on choices among two responses alone."""
 
     _not_of_attempts: ClassVar[frozenset[str]] = frozenset()

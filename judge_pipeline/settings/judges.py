@@ -135,6 +135,10 @@ class RecordedJudge(JudgeBase):
     backend: Literal["recorded"]
     file: str = Field(min_length=1, description="File, relative to the folder of the contest or preference set")
     columns: dict[str, str] = Field(default_factory=dict, description="Our column name -> the file's")
+    choice_words: dict[str, Literal["A", "B", "tie", "first", "second"]] = Field(
+        default_factory=dict,
+        description="Of preference sets: what the file calls a choice -> the choice, for example {'1': A, '2': B}",
+    )
     model: str | None = Field(default=None, description="What the outputs came from, for people")
 
     @field_validator("file")

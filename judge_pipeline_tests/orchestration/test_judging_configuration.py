@@ -45,6 +45,7 @@ NO_CHANGES: dict[str, Any] = {
 
 NO_CHANGES_OF: dict[str, dict[str, Any]] = {
     "small": {"max_output_tokens": 99, "prompts": {"pair": "another.md.j2"}}, "text": {"pair_rule": "longer"},
+    "file": {"choice_words": {"1": "A"}},
 }  # fmt: skip
 """The same of single backends."""
 
