@@ -266,4 +266,6 @@ def _decisions(context: dg.AssetExecutionContext, pairs: Any, splits: Any, cover
     return pair_decisions(pairs, verdicts, splits, of_family), one_order
 
 
-ASSETS = [pair_judge_coverage, preference_accuracy, fit_preference_models, preference_ranks]
+ASSETS = [pair_judge_coverage, preference_accuracy, preference_ranks]
+WEIGHING = [fit_preference_models]
+"""What further needs the rubric's assets."""
