@@ -68,13 +68,13 @@ class MergeAnswer(BaseModel):
 
     @model_validator(mode="after")
     def _accounts_for_all(self) -> MergeAnswer:
-        problems = self.problems(self.ids, self.kept_ids, self.at_most) if self.ids else []
+        problems = self._problems() if self.ids else []
         if problems:
             raise ValueError("; ".join(problems))
         return self
 
-    def problems(self, ids: Sequence[str], kept_ids: frozenset[str], at_most: int | None) -> list[str]:
-        """What is wrong with it as a merge of these ids; see :func:`merge_answer`."""
+    def _problems(self) -> list[str]:
+        ids, kept_ids, at_most = self.ids, self.kept_ids, self.at_most
         used = Counter([*(id_ for item in self.items for id_ in item.merges), *self.dropped])
         found = []
         unknown = sorted(used.keys() - set(ids))

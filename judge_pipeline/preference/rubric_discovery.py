@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.preference.judged_pairs import PairError
+from judge_pipeline.preference.pair_question import set_key
 from judge_pipeline.preference.preference_models import ModelOptions, fit_models, held_out_probabilities
 from judge_pipeline.preference.rubric_answers import AxesAnswer
 from judge_pipeline.preference.rubric_choices import rubric_choices
@@ -68,11 +69,13 @@ class Discovery:
 
 
 def discover(
-    texts: pd.DataFrame, choices: pd.DataFrame, human: Sequence[Item], settings: RubricSettings, seed: int, asks: Asks
-) -> Discovery:
+    preference_set: str, texts: pd.DataFrame, choices: pd.DataFrame, human: Sequence[Item], settings: RubricSettings,
+    seed: int, asks: Asks,
+) -> Discovery:  # fmt: skip
     """The rubric of a set: people's items, and those that models find.
 
     Args:
+        preference_set: the set's name, for the ids of what is asked.
         texts: table PAIR_TEXTS of the pairs that it is found on.
         choices: of these pairs: pair_id, label (A, B, tie), cluster (pairs that are drawn together). Labels choose
             the pairs of later rounds, and no model is shown them.
@@ -87,41 +90,61 @@ def discover(
     if texts.empty:
         raise RubricError(f"no pair is in split {', '.join(settings.splits)}. Remedy: set rubric.splits")
     pairs = {pair.pair_id: pair for pair in shown_pairs(texts, settings.pair_chars)}
+    given = _Given(preference_set, pairs, choices, settings, seed, asks)
     room = max(0, settings.at_most - len(human))
     state = Discovery(tuple(human))
     for number in range(1, settings.rounds + 1):
-        taken = _pairs_of_round(number, state, pairs, choices, settings, seed, asks)
+        taken = _pairs_of_round(number, state.items, given)
         if isinstance(taken, str):
             return _noted(state, f"no round {number}: {taken}")
-        state, new = _proposed(state, number, _batches(taken, settings, seed, number), pairs, settings, asks)
+        state, new = _proposed(state, number, _batches(taken, number, given), given)
         if not new:
             return _noted(state, f"round {number} proposed nothing new")
-        left = ceil(room * number / settings.rounds) - (len(state.items) - len(human))
-        merged = merge(new, state.items, round_=number, at_most=left, at_once=settings.merge_at_once, ask=asks.merge)
+        merged = merge(
+            new,
+            state.items,
+            round_=number,
+            key=set_key(preference_set),
+            at_most=ceil(room * number / settings.rounds) - (len(state.items) - len(human)),
+            at_once=settings.merge_at_once,
+            ask=asks.merge,
+        )
         state = replace(state, items=merged.items, proposals=(*state.proposals, *merged.proposals))
     return state
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What discovery is given, the same in all rounds; see :func:`discover`."""
+
+    preference_set: str
+    pairs: Mapping[str, ShownPair]
+    choices: pd.DataFrame
+    settings: RubricSettings
+    seed: int
+    asks: Asks
 
 
 def _noted(state: Discovery, note: str) -> Discovery:
     return replace(state, notes=(*state.notes, note))
 
 
-def _pairs_of_round(
-    number: int, state: Discovery, pairs: Mapping[str, ShownPair], choices: pd.DataFrame, settings: RubricSettings,
-    seed: int, asks: Asks,
-) -> list[str] | str:  # fmt: skip
+def _pairs_of_round(number: int, items: Sequence[Item], given: _Given) -> list[str] | str:
     """The round's pairs, or why there can be no round."""
+    settings = given.settings
     n = settings.batches * settings.batch_pairs
     if number == 1:
-        return sorted(_shuffled(sorted(pairs), [seed, number])[:n])
-    if asks.score is None:
+        return sorted(_shuffled(sorted(given.pairs), [given.seed, number])[:n])
+    if given.asks.score is None:
         return "rubric.scorer names no judge, so it is not known which pairs the rubric explains worst"
-    if not state.items:
+    if not items:
         return "there is no item yet"
-    chosen = choices[choices["label"].isin(("A", "B"))]
-    asked = score_requests([pairs[name] for name in chosen["pair_id"]], state.items, asks.items_per_call)
-    scores = rubric_scores(asked, asks.score(SCORES, asked.rows), scorer="", two_orders=settings.two_orders)
-    worst = worst_predicted(scores, chosen, seed)
+    chosen = given.choices[given.choices["label"].isin(("A", "B"))]
+    pairs = [given.pairs[name] for name in chosen["pair_id"]]
+    asked = score_requests(given.preference_set, pairs, items, given.asks.items_per_call)
+    answers = given.asks.score(SCORES, asked.rows)
+    scores = rubric_scores(asked, answers, scorer=settings.scorer, two_orders=settings.two_orders)
+    worst = worst_predicted(scores, chosen, given.seed)
     return worst if isinstance(worst, str) else worst[:n]
 
 
@@ -151,9 +174,9 @@ def worst_predicted(scores: pd.DataFrame, choices: pd.DataFrame, seed: int) -> l
     return [name for _, name in sorted(known)] or "no pair is predicted by a model that did not see it"
 
 
-def _batches(taken: Sequence[str], settings: RubricSettings, seed: int, number: int) -> list[list[str]]:
-    order = _shuffled(taken, [seed, number, 1])
-    return [order[start : start + settings.batch_pairs] for start in range(0, len(order), settings.batch_pairs)]
+def _batches(taken: Sequence[str], number: int, given: _Given) -> list[tuple[str, ...]]:
+    order, size = _shuffled(taken, [given.seed, number, 1]), given.settings.batch_pairs
+    return [tuple(order[start : start + size]) for start in range(0, len(order), size)]
 
 
 def _shuffled(names: Sequence[str], seed: list[int]) -> list[str]:
@@ -161,28 +184,30 @@ def _shuffled(names: Sequence[str], seed: list[int]) -> list[str]:
 
 
 def _proposed(
-    state: Discovery, number: int, batches: Sequence[Sequence[str]], pairs: Mapping[str, ShownPair],
-    settings: RubricSettings, asks: Asks,
-) -> tuple[Discovery, list[Proposal]]:  # fmt: skip
+    state: Discovery, number: int, batches: Sequence[tuple[str, ...]], given: _Given
+) -> tuple[Discovery, list[Proposal]]:
     """The batches' proposals, those without a valid answer counted."""
-    ids = {f"round-{number}-batch-{place}": tuple(batch) for place, batch in enumerate(batches, start=1)}
+    key, pairs = set_key(given.preference_set), given.pairs
+    ids = {f"{key}/round-{number}-batch-{place}": batch for place, batch in enumerate(batches, start=1)}
     rows = {
-        name: batch_shown([pairs[pair_id] for pair_id in batch], state.items, settings.axes)
+        name: batch_shown([pairs[pair_id] for pair_id in batch], state.items, given.settings.axes)
         for name, batch in ids.items()
     }
-    answers = asks.propose(PROPOSALS, requests(rows))
+    answers = given.asks.propose(PROPOSALS, requests(rows))
     new = [
         Proposal(number, place, at, axis.title, axis.high, axis.low, batch, answers.hashes.get(name))
         for place, (name, batch) in enumerate(ids.items(), start=1)
         if name in answers.values
         for at, axis in enumerate(AxesAnswer.model_validate(dict(answers.values[name])).axes, start=1)
     ]
-    failed = {name: answers.failures.get(name, "no answer") for name in ids if name not in answers.values}
+    failed = {
+        name.partition("/")[2]: answers.failures.get(name, "no answer") for name in ids if name not in answers.values
+    }
     if len(failed) == len(ids):
         first = next(iter(failed.items()))
         raise RubricError(
-            f"round {number}: no batch has a valid answer ({first[0]}: {first[1]}). Remedy: name another judge as "
-            "rubric.proposer, or null for people's items only"
+            f"no batch has a valid answer ({first[0]}: {first[1]}). Remedy: name another judge as rubric.proposer, or "
+            "null for people's items only"
         )
     notes = tuple(f"{name} has no valid answer: {why}" for name, why in failed.items())
     cut = sum(bool(pairs[pair_id].cut) for batch in ids.values() for pair_id in batch)

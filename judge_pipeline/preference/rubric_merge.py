@@ -40,7 +40,7 @@ class Merged:
 
 
 def merge(
-    proposals: Sequence[Proposal], kept: Sequence[Item], *, round_: int, at_most: int, at_once: int, ask: Ask
+    proposals: Sequence[Proposal], kept: Sequence[Item], *, round_: int, key: str, at_most: int, at_once: int, ask: Ask
 ) -> Merged:
     """Proposals merged into the items that are kept and at most ``at_most`` new ones.
 
@@ -48,6 +48,7 @@ def merge(
         proposals: what was proposed.
         kept: items that keep their words and are never lost.
         round_: the round of discovery, for new items and the ids of calls.
+        key: the set's, what these ids begin with.
         at_most: most new items.
         at_once: most proposals in one call; more are merged in parts, each to half as many at most, and then those.
         ask: asks the engine.
@@ -61,7 +62,7 @@ def merge(
         level += 1
         parts = _parts(pool, at_once)
         limits = [max(1, len(part) // 2) for part in parts]
-        names = [f"round-{round_}-level-{level}-part-{number}" for number in range(1, len(parts) + 1)]
+        names = [f"{key}/round-{round_}-level-{level}-part-{number}" for number in range(1, len(parts) + 1)]
         answers = _asked(dict(zip(names, zip(parts, limits, strict=True), strict=True)), (), ask)
         pool = [
             _Pooled(_new(item, "", 0), tuple(place for id_ in item.merges for place in part[_place(id_)].of))
@@ -69,7 +70,7 @@ def merge(
             for item in answer.items
         ]
         n_calls += len(parts)
-    answer = _asked({f"round-{round_}-merge": (pool, at_most)}, kept, ask)[0]
+    answer = _asked({f"{key}/round-{round_}-merge": (pool, at_most)}, kept, ask)[0]
     return _applied(answer, proposals, pool, kept, round_, n_calls + 1)
 
 
@@ -91,16 +92,14 @@ def _asked(parts: Mapping[str, tuple[Sequence[_Pooled], int]], kept: Sequence[It
     }
     answers = ask(MERGE, requests(rows))
     found = []
-    for name, shown in rows.items():
+    for name in rows:
+        step = name.partition("/")[2]
         if name not in answers.values:
-            why = answers.failures.get(name, "no answer")
-            raise RubricError(f"merging proposals ({name}) has no valid answer: {why}. Remedy: materialize again, or "
-                              "name another judge as rubric.merger")  # fmt: skip
-        answer = MergeAnswer.model_validate(dict(answers.values[name]))
-        problems = answer.problems((*shown["kept"], *shown["proposals"]), frozenset(shown["kept"]), shown["at_most"])
-        if problems:
-            raise RubricError(f"merging proposals ({name}): {'; '.join(problems)}. Remedy: ask anew without batches")
-        found.append(answer)
+            raise RubricError(
+                f"merging proposals ({step}) has no valid answer: {answers.failures.get(name, 'no answer')}. Remedy: "
+                "materialize again, or name another judge as rubric.merger"
+            )
+        found.append(MergeAnswer.model_validate(dict(answers.values[name])))
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from judge_pipeline.preference.pair_question import pair_key
 from judge_pipeline.preference.rubric_answers import SCORE_OF_SLOT, score_fields
 from judge_pipeline.preference.rubric_items import Item
 from judge_pipeline.preference.rubric_pairs import ShownPair
@@ -32,13 +33,16 @@ class ScoreRequests:
     asked: dict[str, tuple[str, str, tuple[Item, ...]]]
 
 
-def score_requests(pairs: Sequence[ShownPair], items: Sequence[Item], items_per_call: int) -> ScoreRequests:
+def score_requests(
+    preference_set: str, pairs: Sequence[ShownPair], items: Sequence[Item], items_per_call: int
+) -> ScoreRequests:
     """Every pair on every item in both orders, so many items a call.
 
     Items that different rounds found are not asked in one call: what a round asked is asked no more when a later one
     adds items.
 
     Args:
+        preference_set: the set's name, for the ids of what is asked.
         pairs: the pairs.
         items: the items.
         items_per_call: most items in a call.
@@ -47,9 +51,10 @@ def score_requests(pairs: Sequence[ShownPair], items: Sequence[Item], items_per_
     asked = {}
     groups = list(_groups(items, items_per_call))
     for pair in pairs:
+        key = pair_key(preference_set, pair.pair_id)
         for number, group in enumerate(groups, start=1):
             for order in PRESENTATION_ORDERS:
-                name = f"{pair.pair_id} {order} {number}"
+                name = f"{key}/rubric-{number}-{order}"
                 shown[name] = score_shown(pair, group, order)
                 asked[name] = (pair.pair_id, order, group)
     return ScoreRequests(requests(shown), asked)
@@ -68,14 +73,14 @@ def _found_in(item: Item) -> int:
 
 
 def rubric_scores(
-    asked: ScoreRequests, answers: Answers, *, scorer: str, two_orders: TwoOrders = "must_agree"
+    asked: ScoreRequests, answers: Answers, *, scorer: str | None, two_orders: TwoOrders = "must_agree"
 ) -> pd.DataFrame:
     """The answers as table RUBRIC_SCORES: a row for each pair and item, in the order in which they were asked.
 
     Args:
         asked: what was asked.
         answers: what was answered.
-        scorer: the judge that answered.
+        scorer: the judge that answered; None where there is none.
         two_orders: how the answers of the two orders become one score; see :func:`combined`.
     """
     found: dict[tuple[str, str], dict[str, int | None]] = {}

@@ -295,6 +295,14 @@ class RubricSettings(SettingsModel):
     )
     agreement_pairs: int = Field(default=100, ge=1, description="Pairs that the second scorer scores")
 
+    @model_validator(mode="after")
+    def _second_is_another(self) -> RubricSettings:
+        if self.second_scorer is not None and self.second_scorer == self.scorer:
+            raise ValueError(
+                f"second_scorer and scorer are both {self.scorer!r}: a judge always agrees with itself; name another"
+            )
+        return self
+
 
 class PreferenceSettings(SettingsModel):
     """assets_config/preference.yaml (the defaults) with a set's own preference.yaml over it."""

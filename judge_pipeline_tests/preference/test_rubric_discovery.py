@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judge_pipeline.preference.pair_question import set_key
 from judge_pipeline.preference.rubric_discovery import Asks, discover, worst_predicted
 from judge_pipeline.preference.rubric_items import RubricError, items_of, proposals_table, rubric_table
 from judge_pipeline.settings.preference import RubricSettings
@@ -73,7 +74,7 @@ def asks(**more: Any) -> Asks:
 
 def test_each_round_finds_what_the_ones_before_it_left_unexplained() -> None:
     scripted = asks()
-    found = discover(TEXTS, labels(), [item("people-s")], SETTINGS, 1, scripted)
+    found = discover("set", TEXTS, labels(), [item("people-s")], SETTINGS, 1, scripted)
     assert [(i.slug, i.origin, i.round, i.sources) for i in found.items] == [
         ("people-s", "human", None, ()),
         ("length", "generated", 1, ("Length", "Much length")),
@@ -81,7 +82,7 @@ def test_each_round_finds_what_the_ones_before_it_left_unexplained() -> None:
     ]
     assert (found.rounds, found.n_batches, found.n_failed, found.n_cut) == (2, 6, 0, 0) and not found.notes
     assert {p.item for p in found.proposals} == {"length", "tabs"} and len(found.proposals) == 3 + 6
-    assert found.proposals[0].request_hash == "hash of round-1-batch-1"
+    assert found.proposals[0].request_hash == f"hash of {set_key('set')}/round-1-batch-1"
     later = [json.loads(shown_text(shown)) for name, shown in scripted.propose.shown.items() if "round-2" in name]
     assert all([f["title"] for f in shown["found"]] == ["Title people-s", "Length"] for shown in later)
     table = proposals_table(found.proposals)
@@ -91,7 +92,7 @@ def test_each_round_finds_what_the_ones_before_it_left_unexplained() -> None:
 
 def test_later_rounds_look_at_pairs_that_the_rubric_predicts_worst() -> None:
     scripted = asks()
-    found = discover(TEXTS, labels(), [], SETTINGS, 1, scripted)
+    found = discover("set", TEXTS, labels(), [], SETTINGS, 1, scripted)
     of_round = {n: {name for p in found.proposals if p.round == n for name in p.pair_ids} for n in (1, 2)}
     against = {
         name
@@ -105,7 +106,7 @@ def test_later_rounds_look_at_pairs_that_the_rubric_predicts_worst() -> None:
 
 def test_no_label_and_no_model_s_name_is_shown() -> None:
     scripted = asks()
-    discover(TEXTS, labels(), [item("people-s")], SETTINGS, 1, scripted)
+    discover("set", TEXTS, labels(), [item("people-s")], SETTINGS, 1, scripted)
     for part in (scripted.propose, scripted.merge, scripted.score):
         for shown in part.shown.values():
             words = set(re.findall(r"[A-Za-z_]+", shown_text(shown)))
@@ -114,11 +115,11 @@ def test_no_label_and_no_model_s_name_is_shown() -> None:
 
 def test_the_same_seed_draws_the_same_batches_and_another_draws_others() -> None:
     def drawn(seed: int) -> list[tuple[str, ...]]:
-        return [p.pair_ids for p in discover(TEXTS, labels(), [], SETTINGS, seed, asks()).proposals]
+        return [p.pair_ids for p in discover("set", TEXTS, labels(), [], SETTINGS, seed, asks()).proposals]
 
     assert drawn(1) == drawn(1) != drawn(2)
     shuffled = TEXTS.sample(frac=1, random_state=3).reset_index(drop=True)
-    again = discover(shuffled, labels().iloc[::-1], [], SETTINGS, 1, asks())
+    again = discover("set", shuffled, labels().iloc[::-1], [], SETTINGS, 1, asks())
     assert [p.pair_ids for p in again.proposals] == drawn(1), "the order of rows decides nothing"
 
 
@@ -134,30 +135,32 @@ def test_room_for_new_items_is_shared_among_rounds_and_people_s_items_take_their
 
     people = [item(f"h{n}") for n in range(4)]
     settings = SETTINGS.model_copy(update={"at_most": 11, "rounds": 3})
-    found = discover(TEXTS, labels(), people, settings, 1, asks(propose=Scripted(many), merge=Scripted(noted)))
+    found = discover("set", TEXTS, labels(), people, settings, 1, asks(propose=Scripted(many), merge=Scripted(noted)))
     assert limits == [(4, 3), (7, 2), (9, 2)] and len(found.items) == 11
     full = SETTINGS.model_copy(update={"at_most": 2})
-    found = discover(TEXTS, labels(), people, full, 1, asks())
+    found = discover("set", TEXTS, labels(), people, full, 1, asks())
     assert list(found.items) == people and {p.item for p in found.proposals} == {None}
 
 
 def test_without_a_scorer_there_is_one_round_and_a_note_says_why() -> None:
-    found = discover(TEXTS, labels(), [], SETTINGS, 1, asks(score=None))
+    found = discover("set", TEXTS, labels(), [], SETTINGS, 1, asks(score=None))
     assert found.rounds == 1 and [i.slug for i in found.items] == ["length"]
     assert len(found.notes) == 1 and "rubric.scorer names no judge" in found.notes[0]
 
 
 def test_where_nothing_can_be_predicted_discovery_ends_and_says_why() -> None:
     one_sided = labels().assign(label="B")
-    assert "B was chosen on every pair" in discover(TEXTS, one_sided, [], SETTINGS, 1, asks()).notes[0]
+    assert "B was chosen on every pair" in discover("set", TEXTS, one_sided, [], SETTINGS, 1, asks()).notes[0]
     tied = labels().assign(label="tie")
-    assert "no pair has a score" in discover(TEXTS, tied, [], SETTINGS, 1, asks()).notes[0]
+    assert "no pair has a score" in discover("set", TEXTS, tied, [], SETTINGS, 1, asks()).notes[0]
     silent = asks(score=Scripted(lambda shown: None))
-    assert "no pair has a score" in discover(TEXTS, labels(), [], SETTINGS, 1, silent).notes[0]
+    assert "no pair has a score" in discover("set", TEXTS, labels(), [], SETTINGS, 1, silent).notes[0]
 
 
 def test_a_round_without_proposals_ends_discovery() -> None:
-    found = discover(TEXTS, labels(), [item("h")], SETTINGS, 1, asks(propose=Scripted(lambda shown: {"axes": []})))
+    found = discover(
+        "set", TEXTS, labels(), [item("h")], SETTINGS, 1, asks(propose=Scripted(lambda shown: {"axes": []}))
+    )
     assert [i.slug for i in found.items] == ["h"] and found.notes == ("round 1 proposed nothing new",)
     assert found.rounds == 1 and found.proposals == ()
 
@@ -169,23 +172,23 @@ def test_batches_without_a_valid_answer_are_counted_and_all_of_them_are_an_error
         calls.append(1)
         return None if len(calls) == 1 else propose(shown)
 
-    found = discover(TEXTS, labels(), [], SETTINGS, 1, asks(propose=Scripted(first_fails)))
+    found = discover("set", TEXTS, labels(), [], SETTINGS, 1, asks(propose=Scripted(first_fails)))
     assert (found.n_batches, found.n_failed) == (6, 1) and "round-1-batch-1 has no valid answer" in found.notes[0]
     assert sorted({p.batch for p in found.proposals if p.round == 1}) == [2, 3]
     with pytest.raises(RubricError, match=r"no batch has a valid answer.*rubric\.proposer"):
-        discover(TEXTS, labels(), [], SETTINGS, 1, asks(propose=Scripted(lambda shown: None)))
+        discover("set", TEXTS, labels(), [], SETTINGS, 1, asks(propose=Scripted(lambda shown: None)))
 
 
 def test_pairs_that_are_too_long_are_counted() -> None:
     texts = made_texts({"p1": ("a" * 900, "b"), "p2": ("a", "b")})
     chosen = pd.DataFrame({"pair_id": ["p1", "p2"], "label": ["A", "B"], "cluster": ["p1", "p2"]})
     settings = SETTINGS.model_copy(update={"pair_chars": 200, "rounds": 1})
-    assert discover(texts, chosen, [], settings, 1, asks()).n_cut == 1
+    assert discover("set", texts, chosen, [], settings, 1, asks()).n_cut == 1
 
 
 def test_no_pair_is_an_error_that_names_the_setting() -> None:
     with pytest.raises(RubricError, match=r"train.*rubric\.splits"):
-        discover(TEXTS.iloc[:0], labels(), [], SETTINGS.model_copy(update={"splits": ("train",)}), 1, asks())
+        discover("set", TEXTS.iloc[:0], labels(), [], SETTINGS.model_copy(update={"splits": ("train",)}), 1, asks())
 
 
 def test_worst_predicted_is_by_models_that_did_not_see_the_pair() -> None:

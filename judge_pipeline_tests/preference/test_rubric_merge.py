@@ -75,7 +75,7 @@ def test_merging_keeps_people_s_words_and_says_where_items_come_from() -> None:
         }
 
     kept = [item("one"), item("two")]
-    found = merge(proposals("A", "B", "C", "D"), kept, round_=2, at_most=3, at_once=10, ask=Scripted(answer))
+    found = merge(proposals("A", "B", "C", "D"), kept, round_=2, key="key", at_most=3, at_once=10, ask=Scripted(answer))
     assert [(i.slug, i.title, i.origin, i.sources, i.round) for i in found.items] == [
         ("one", "Title one", "human", (), None),
         ("two", "Title two", "both", ("B",), None),
@@ -88,13 +88,13 @@ def test_merging_keeps_people_s_words_and_says_where_items_come_from() -> None:
 def test_people_s_items_that_the_model_drops_are_kept() -> None:
     scripted = Scripted(lambda shown: {"items": [], "dropped": [*shown["kept"], *shown["proposals"]]})
     kept = [item("one"), item("two")]
-    found = merge(proposals("A"), kept, round_=1, at_most=5, at_once=10, ask=scripted)
+    found = merge(proposals("A"), kept, round_=1, key="key", at_most=5, at_once=10, ask=scripted)
     assert list(found.items) == kept and found.n_dropped == 1
 
 
 def test_a_new_item_called_as_a_kept_one_is_that_one() -> None:
     scripted = Scripted(lambda shown: {"items": [axis("TITLE ONE") | {"merges": ["p1"]}], "dropped": []})
-    found = merge(proposals("A"), [item("one")], round_=1, at_most=5, at_once=10, ask=scripted)
+    found = merge(proposals("A"), [item("one")], round_=1, key="key", at_most=5, at_once=10, ask=scripted)
     assert [(i.slug, i.title, i.origin) for i in found.items] == [("one", "Title one", "both")]
 
 
@@ -116,7 +116,7 @@ def test_however_many_proposals_each_ends_in_one_item_or_is_dropped(n: int, at_o
         }
 
     given_ = proposals(*(f"t{place}" for place in range(n)))
-    found = merge(given_, [], round_=1, at_most=at_most, at_once=at_once, ask=Scripted(answer))
+    found = merge(given_, [], round_=1, key="key", at_most=at_most, at_once=at_once, ask=Scripted(answer))
     assert [p.title for p in found.proposals] == [p.title for p in given_]
     ended = Counter(p.item for p in found.proposals)
     assert ended.pop(None, 0) == found.n_dropped
@@ -127,7 +127,7 @@ def test_however_many_proposals_each_ends_in_one_item_or_is_dropped(n: int, at_o
 
 def test_a_merge_without_a_valid_answer_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(RubricError, match=r"round-1-merge.*scripted.*rubric\.merger"):
-        merge(proposals("A"), [], round_=1, at_most=1, at_once=5, ask=Scripted(lambda shown: None))
+        merge(proposals("A"), [], round_=1, key="key", at_most=1, at_once=5, ask=Scripted(lambda shown: None))
 
 
 def test_slugs_are_of_letters_and_told_apart() -> None:

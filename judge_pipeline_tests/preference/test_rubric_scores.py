@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from judge_pipeline.preference.pair_question import pair_key
 from judge_pipeline.preference.rubric_pairs import shown_pairs
 from judge_pipeline.preference.rubric_questions import SCORES, Answers
 from judge_pipeline.preference.rubric_scores import combined, rubric_scores, score_requests
@@ -27,7 +28,7 @@ def longer_first(shown: Mapping[str, Any]) -> dict[str, str]:
 
 def scored(answer: Answer, n_items: int = 3, items_per_call: int = 2) -> pd.DataFrame:
     asked = score_requests(
-        shown_pairs(made_texts(TEXTS), 1000), [item(f"i{n}") for n in range(n_items)], items_per_call
+        "set", shown_pairs(made_texts(TEXTS), 1000), [item(f"i{n}") for n in range(n_items)], items_per_call
     )
     return rubric_scores(asked, Scripted(answer)(SCORES, asked.rows), scorer="judge")
 
@@ -48,7 +49,7 @@ def test_a_scorer_that_always_takes_the_first_says_nothing() -> None:
 
 def test_every_item_is_asked_about_every_pair_once_an_order_and_no_more_than_so_many_a_call() -> None:
     pairs = shown_pairs(made_texts(TEXTS), 1000)
-    asked = score_requests(pairs, [item(f"i{n}") for n in range(5)], 2)
+    asked = score_requests("set", pairs, [item(f"i{n}") for n in range(5)], 2)
     assert len(asked.rows) == 4 * 2 * 3 and asked.rows["request_id"].is_unique
     seen = Counter((pair, order, i.slug) for pair, order, group in asked.asked.values() for i in group)
     assert seen == Counter(itertools.product(TEXTS, ("AB", "BA"), [f"i{n}" for n in range(5)]))
@@ -58,8 +59,8 @@ def test_every_item_is_asked_about_every_pair_once_an_order_and_no_more_than_so_
 def test_items_of_a_later_round_leave_the_earlier_questions_as_they_were() -> None:
     pairs = shown_pairs(made_texts(TEXTS), 1000)
     early = [item("h"), item("g1", "generated", 1), item("g2", "generated", 1)]
-    before = score_requests(pairs, early, 2).rows["shown"].tolist()
-    after = score_requests(pairs, [*early, item("late", "generated", 2)], 2).rows["shown"].tolist()
+    before = score_requests("set", pairs, early, 2).rows["shown"].tolist()
+    after = score_requests("set", pairs, [*early, item("late", "generated", 2)], 2).rows["shown"].tolist()
     assert set(before) <= set(after) and len(after) == len(before) + 8
 
 
@@ -73,7 +74,7 @@ def test_an_invalid_answer_is_no_score_and_says_of_which_order() -> None:
 
 
 def test_a_row_that_was_neither_answered_nor_failed_is_no_score() -> None:
-    asked = score_requests(shown_pairs(made_texts({"p": ("a", "b")}), 100), [item("i")], 5)
+    asked = score_requests("set", shown_pairs(made_texts({"p": ("a", "b")}), 100), [item("i")], 5)
     table = rubric_scores(asked, Answers({}), scorer="judge")
     assert table["score"].isna().all() and table["reason"].tolist() == ["AB: no answer; BA: no answer"]
 
@@ -100,7 +101,7 @@ def test_swapping_the_responses_of_all_pairs_turns_every_score_round(data: st.Da
         return {"item_1": "equal" if first == second else "first" if first > second else "second"}
 
     def scores(of: dict[str, tuple[str, str]]) -> Any:
-        asked = score_requests(shown_pairs(made_texts(of), 1000), [item("i")], 1)
+        asked = score_requests("set", shown_pairs(made_texts(of), 1000), [item("i")], 1)
         return rubric_scores(asked, Scripted(answer)(SCORES, asked.rows), scorer="j")["score"].tolist()
 
     there, back = scores(texts), scores({name: (b, a) for name, (a, b) in texts.items()})
@@ -108,3 +109,9 @@ def test_swapping_the_responses_of_all_pairs_turns_every_score_round(data: st.Da
     assert there == [
         0 if a.count("a") == b.count("a") else -1 if a.count("a") > b.count("a") else 1 for a, b in texts.values()
     ]
+
+
+def test_ids_are_short_and_begin_with_the_pair_s_key_whatever_it_is_called() -> None:
+    odd = made_texts({"p" * 500 + "\ud800": ("a", "b")})
+    names = score_requests("set", shown_pairs(odd, 100), [item("i")], 1).rows["request_id"]
+    assert all(len(name) <= 64 and name.startswith(pair_key("set", odd["pair_id"][0])) for name in names)

@@ -1,0 +1,313 @@
+"""Finding and scoring a set's rubric: judges asked through the engine, the file that a person may edit, all sets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+
+from judge_pipeline.orchestration.one_at_a_time import one_asking
+from judge_pipeline.orchestration.pair_judging_run import judging_context, place_of_set
+from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.preference_sets import preference_folders
+from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, PreferenceSettings, Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
+from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables.misalignment import MISALIGNMENT
+from judge_pipeline.tables.rubric import RUBRIC
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
+    from judge_pipeline.judging.question import Question
+    from judge_pipeline.preference.rubric_discovery import Discovery
+    from judge_pipeline.preference.rubric_file import InForce
+    from judge_pipeline.preference.rubric_items import Item
+    from judge_pipeline.preference.rubric_questions import Answers, Ask
+    from judge_pipeline.preference.rubric_scores import ScoreRequests
+
+RUBRIC_FILE = "rubric.yaml"
+"""In a set's folder: a rubric that is used instead of what is found."""
+
+NO_SCORER = "rubric.scorer names no judge: set it in preference.yaml to score pairs"
+
+
+@dataclass
+class Tally:
+    """What asking took in this run and those before it, for the UI."""
+
+    taken: dict[str, float] = field(default_factory=dict)
+
+    def add(self, judge: str, answers: pd.DataFrame) -> None:
+        """Add what a table of answers says (``answers_table``)."""
+        for name in ("n_tries", "tokens_in", "tokens_out", "cost_usd"):
+            known = answers[name].dropna()
+            if len(known):
+                self._add(f"{judge}_{name}", float(known.sum()))
+        self._add(f"{judge}_answers", float(answers["answer"].notna().sum()))
+        self._add(f"{judge}_invalid", float(answers["answer"].isna().sum()))
+
+    def metadata(self) -> dict[str, Any]:
+        """All of it, counts as whole numbers."""
+        return {name: value if name.endswith("_usd") else int(value) for name, value in sorted(self.taken.items())}
+
+    def _add(self, name: str, value: float) -> None:
+        self.taken[name] = self.taken.get(name, 0.0) + value
+
+
+@dataclass(frozen=True)
+class RubricAsking:
+    """Judges that are asked about one preference set, through one checkpoint.
+
+    Attributes:
+        context: of the running step.
+        preference_set: the set.
+        settings: its settings.
+        checkpoint: what is answered.
+        tally: what asking took.
+    """
+
+    context: dg.AssetExecutionContext
+    preference_set: str
+    settings: PreferenceSettings
+    checkpoint: Checkpoint
+    tally: Tally = field(default_factory=Tally)
+
+    def ask(self, judge: str) -> Ask:
+        """Asks the judge."""
+        return lambda question, rows: self._asked(judge, question, rows)
+
+    def _asked(self, judge: str, question: Question, rows: pd.DataFrame) -> Answers:
+        from judge_pipeline.judging.answers_table import answers_table
+        from judge_pipeline.judging.row_asking import ask_rows
+        from judge_pipeline.preference.rubric_questions import ID, Answers
+
+        if rows.empty:
+            return Answers({})
+        resource = self.context.resources.workspace
+        workspace, name = resource.workspace(), self.preference_set
+        folder, what = resource.preference_folder(name), f"{judge}, {question.name}"
+        # A run's limit is of pairs to judge; half a rubric would be another one.
+        judging = replace(judging_context(self.context, workspace, name, self.settings, folder, what), limit=None)
+        with one_asking(workspace, place_of_set(name), judge, lambda: self._wait(judge)):
+            asked = ask_rows(
+                judge, asked_settings(workspace, judge), question, rows,
+                checkpoint=self.checkpoint, context=judging, of_whole=rows[ID],
+            )  # fmt: skip
+            table = answers_table(self.checkpoint, judge, asked)
+        self.tally.add(judge, table)
+        for note in asked.notes:
+            self.context.log.info(note)
+        return _answers(table)
+
+    def _wait(self, judge: str) -> None:
+        self.context.log.info(f"another run is asking {judge} for {self.preference_set}; waiting")
+        self.context.resources.progress.waiting(judge)
+
+
+def _answers(table: pd.DataFrame) -> Answers:
+    from judge_pipeline.preference.rubric_questions import Answers
+
+    values, failures, hashes = {}, {}, {}
+    for row in table.to_dict("records"):
+        hashes[row["id"]] = row["request_hash"]
+        if row["answer"] is None:
+            failures[row["id"]] = f"{row['failure_class']}: {row['failure']}"
+        else:
+            values[row["id"]] = row["answer"]
+    return Answers(values, failures, hashes)
+
+
+@contextmanager
+def rubric_asking(
+    context: dg.AssetExecutionContext, preference_set: str, settings: PreferenceSettings
+) -> Iterator[RubricAsking]:
+    """Judges to ask about the set; what cannot be asked at all, or set up, becomes a failure of the step.
+
+    Raises:
+        dagster.Failure: a setting, a prompt template, the checkpoint or an answer that all depends on is wrong; the
+            message says what to do. What was answered is in the checkpoint.
+    """
+    from judge_pipeline.judging.checkpoint.store import Checkpoint
+    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.preference.rubric_items import RubricError
+
+    try:
+        with closing(Checkpoint(context.resources.workspace.workspace().checkpoint_url)) as checkpoint:
+            yield RubricAsking(context, preference_set, settings, checkpoint)
+    except (JudgingError, RubricError, SettingsError) as error:
+        raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None
+
+
+def asked_settings(workspace: Workspace, judge: str) -> LitellmJudge | EmbeddedJudge:
+    """The settings of a judge that section ``rubric`` names.
+
+    Raises:
+        SettingsError: there is no such judge, or none that answers any question.
+    """
+    settings = workspace.judges().get(judge)
+    if not isinstance(settings, LitellmJudge | EmbeddedJudge):
+        raise SettingsError(
+            f"section rubric of preference.yaml names {judge!r}, a judge of backend {settings.backend}, which cannot "
+            "be asked about rubric items; name one of backend litellm, or to score only, embedded"
+        )
+    return settings
+
+
+def items_per_call(workspace: Workspace, judge: str, settings: PreferenceSettings) -> int:
+    """Items that the judge is asked about at once: the embedded model's answer is one token."""
+    embedded = isinstance(asked_settings(workspace, judge), EmbeddedJudge)
+    return 1 if embedded else settings.rubric.items_per_call
+
+
+def too_weak(workspace: Workspace, settings: PreferenceSettings) -> str | None:
+    """Why nothing is generated although a proposer is named; None where it can be, or none is named."""
+    rubric = settings.rubric
+    if not rubric.generate or rubric.proposer is None:
+        return None
+    for name in (rubric.proposer, rubric.merger or rubric.proposer):
+        if isinstance(asked_settings(workspace, name), EmbeddedJudge):
+            return (
+                f"{name!r} is the embedded model, which is too weak to write rubric items: people's items alone are "
+                "used. Name a judge of backend litellm as rubric.proposer and rubric.merger"
+            )
+    return None
+
+
+def discovered(asking: RubricAsking, texts: pd.DataFrame, choices: pd.DataFrame, human: tuple[Item, ...]) -> Discovery:
+    """What people's items and the set's judges give as a rubric.
+
+    Args:
+        asking: whom to ask.
+        texts: table PAIR_TEXTS.
+        choices: pair_id, label, cluster and split of all pairs.
+        human: the items R_H.
+
+    Raises:
+        RubricError: see ``rubric_discovery.discover``.
+    """
+    from judge_pipeline.preference.rubric_discovery import Asks, Discovery, discover
+
+    settings, workspace = asking.settings, asking.context.resources.workspace.workspace()
+    rubric = settings.rubric
+    if not rubric.generate:
+        return Discovery(human, notes=("rubric.generate is false: people's items alone are used",))
+    if rubric.proposer is None:
+        return Discovery(human, notes=("rubric.proposer names no judge: people's items alone are used",))
+    weak = too_weak(workspace, settings)
+    if weak is not None:
+        return Discovery(human, notes=(weak,))
+    scorer = rubric.scorer
+    asks = Asks(
+        asking.ask(rubric.proposer),
+        asking.ask(rubric.merger or rubric.proposer),
+        None if scorer is None else asking.ask(scorer),
+        rubric.items_per_call if scorer is None else items_per_call(workspace, scorer, settings),
+    )
+    own = choices[choices["split"].isin(rubric.splits)]
+    of_splits = texts[texts["pair_id"].isin(own["pair_id"])]
+    return discover(asking.preference_set, of_splits, own, human, rubric, settings.seed, asks)
+
+
+def rubric_in_files(workspace: Workspace, preference_set: str, folder: Path, found: tuple[Item, ...]) -> InForce:
+    """The rubric that the graph goes on from, and the files written: never over a person's edit.
+
+    ``<out>/rubrics/<set>.found.yaml`` holds what was found last, ``<out>/rubrics/<set>.yaml`` is for a person to edit.
+
+    Args:
+        workspace: where files lie.
+        preference_set: the set.
+        folder: its folder, in which a rubric.yaml may lie.
+        found: what people's items and discovery give now.
+
+    Raises:
+        SettingsError: a file that a person wrote or edited is wrong; the message names line and remedy.
+    """
+    from judge_pipeline.preference.rubric_file import file_text, rubric_in_force
+    from judge_pipeline.settings.rubrics import RubricFile
+    from judge_pipeline.settings.yaml_file import load
+
+    own, brought = editable_file(workspace, preference_set), folder / RUBRIC_FILE
+    written = load(RubricFile, own) if os.path.lexists(own) else None
+    force = rubric_in_force(found, written, load(RubricFile, brought) if os.path.lexists(brought) else None)
+    if found:
+        write_whole(
+            own.with_name(f"{preference_set}.found.yaml"), file_text(preference_set, found, for_editing=False).encode()
+        )
+        if force.source == "found":
+            write_whole(own, file_text(preference_set, found, for_editing=True).encode())
+    return force
+
+
+def editable_file(workspace: Workspace, preference_set: str) -> Path:
+    """The file of the set's rubric that a person may edit."""
+    return workspace.out_dir / "rubrics" / f"{preference_set}.yaml"
+
+
+def scored(asking: RubricAsking, judge: str, role: str, texts: pd.DataFrame, rubric: pd.DataFrame) -> pd.DataFrame:
+    """Table RUBRIC_SCORES of the pairs by one judge.
+
+    Raises:
+        dagster.Failure: no answer at all is valid.
+        SettingsError: the judge cannot be asked.
+    """
+    from judge_pipeline.preference.rubric_questions import SCORES
+    from judge_pipeline.preference.rubric_scores import rubric_scores
+
+    workspace = asking.context.resources.workspace.workspace()
+    asked = score_requests_of(asking, texts, rubric, items_per_call(workspace, judge, asking.settings))
+    answers = asking.ask(judge)(SCORES, asked.rows)
+    if len(asked.rows) and not answers.values:
+        first = next(iter(answers.failures.values()), "no answer")
+        raise dg.Failure(
+            f"preference set {asking.preference_set}: {role} {judge} gave no valid answer. The first says: {first}",
+            allow_retries=False,
+        )
+    return rubric_scores(asked, answers, scorer=judge, two_orders=asking.settings.rubric.two_orders)
+
+
+def score_requests_of(asking: RubricAsking, texts: pd.DataFrame, rubric: pd.DataFrame, n_items: int) -> ScoreRequests:
+    """What is asked to score the pairs on the rubric, so many items a call."""
+    from judge_pipeline.preference.rubric_items import items_of
+    from judge_pipeline.preference.rubric_pairs import shown_pairs
+    from judge_pipeline.preference.rubric_scores import score_requests
+
+    pairs = shown_pairs(texts, asking.settings.rubric.pair_chars)
+    return score_requests(asking.preference_set, pairs, items_of(rubric), n_items)
+
+
+@dataclass
+class StoredRubrics:
+    """The rubric of every set that has one.
+
+    Attributes:
+        rubrics: set -> table RUBRIC.
+        misalignments: set -> table MISALIGNMENT, where there is one.
+        unread: set -> why a table of it could not be read; it is left out.
+    """
+
+    rubrics: dict[str, pd.DataFrame] = field(default_factory=dict)
+    misalignments: dict[str, pd.DataFrame] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+
+def stored_rubrics(workspace: Workspace, store: ParquetStore) -> StoredRubrics:
+    """What is there; a set without a rubric is no part of it."""
+    found = StoredRubrics()
+    into: Mapping[Any, dict[str, pd.DataFrame]] = {RUBRIC: found.rubrics, MISALIGNMENT: found.misalignments}
+    for name in preference_folders(workspace):
+        for table, tables in into.items():
+            try:
+                tables[name] = store.read(table, name)
+            except FileNotFoundError:
+                continue
+            except TableError as error:
+                found.unread[name] = str(error)
+    return found
