@@ -1,4 +1,4 @@
-"""``judge-pipeline forget``: a participant withdraws; everything that runs have stored of them is removed."""
+"""``judge-pipeline forget``: who withdraws is removed from everything that runs have stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("contest")
-@click.argument("participant")
+@click.argument("participant", required=False)
+@click.option(
+    "--pair", "pair_id", metavar="PAIR_ID", help="Instead of PARTICIPANT: a pair of the preference set CONTEST."
+)
+@click.option(
+    "--annotator", metavar="NAME", help="Instead: an annotator of the preference set CONTEST, with all votes."
+)
 @click.option("--yes", is_flag=True, help="Do it. Without this, it is only counted what would be removed.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where results lie (default: var/).")
 @click.option("--delete-files", is_flag=True, help="Also delete the person's own files in the contest folder.")
@@ -30,13 +36,24 @@ if TYPE_CHECKING:
 )
 @click.option("--force", is_flag=True, help="Also where a run of the contest seems to be under way (it was killed).")
 def forget(
-    contest: str, participant: str, yes: bool, out: Path | None, delete_files: bool, with_orphans: bool, force: bool
+    contest: str,
+    participant: str | None,
+    pair_id: str | None,
+    annotator: str | None,
+    yes: bool,
+    out: Path | None,
+    delete_files: bool,
+    with_orphans: bool,
+    force: bool,
 ) -> int:
     """Remove PARTICIPANT from all that is stored of CONTEST, and keep them out of later runs.
 
     Tables, exports, the report, stored answers with their requests, the splits ledger, and the contest's runs in
     Dagster's records. A tombstone stays: a keyed hash, a date, counts; no name. Files in the contest folder are yours:
     they are listed, and later runs pass them over. Stopped half-way, the same command completes it.
+
+    With --pair or --annotator, CONTEST is a preference set: the pair, or the annotator's votes and the pairs that they
+    alone chose on, are removed in the same way.
 
     \b
     Exit codes: 0 done, or counted; 1 it could not be done; 2 the command was wrong.
@@ -47,6 +64,14 @@ def forget(
 
     workspace = Workspace.find()
     workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
+    if sum(given is not None for given in (participant, pair_id, annotator)) != 1:
+        raise click.UsageError("name one of PARTICIPANT, --pair PAIR_ID and --annotator NAME")
+    if participant is None:
+        from judge_pipeline.cli.forget_pairs import forget_of_set
+
+        if delete_files or with_orphans:
+            raise click.UsageError("--delete-files and --with-orphans are for participants of contests")
+        return forget_of_set(workspace, contest, pair_id, annotator, yes=yes, force=force)
     traces = traces_of(workspace, contest, participant)
     known = Tombstones(workspace.out_dir, contest).of(participant) is not None
     if not (traces.attempt_ids or traces.folder_files or known or _has_rows(traces)):

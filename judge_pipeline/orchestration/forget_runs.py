@@ -1,4 +1,6 @@
-"""Taking a contest's runs out of Dagster's records: their events hold previews of tables, failures name attempts.
+"""Taking a contest's or preference set's runs out of Dagster's records.
+
+Their events hold previews of tables, and failures name attempts.
 
 Dagster cannot take one partition out of an asset's history (``wipe_asset_partitions`` is not there for its SQL
 storages), and wiping whole assets would take that of all contests. So the contest's runs are deleted, which is what
@@ -26,13 +28,26 @@ _CHUNK = 500
 
 def runs_of_contest(instance: dg.DagsterInstance, contest: str) -> list[str]:
     """Ids of the runs that have the contest as their partition, or wrote an event of one of its partitions."""
+    of_judges = SqlEventLogStorageTable.c.partition.startswith(f"{contest}|", autoescape=True)
+    return _runs_of(instance, "contest", contest, of_judges)
+
+
+def runs_of_preference_set(instance: dg.DagsterInstance, preference_set: str) -> list[str]:
+    """The same of a preference set. Runs of a contest that is called alike are among them: partitions have no kind."""
+    of_judges = SqlEventLogStorageTable.c.partition.endswith(f"|{preference_set}", autoescape=True)
+    return _runs_of(instance, "preference_set", preference_set, of_judges)
+
+
+def _runs_of(
+    instance: dg.DagsterInstance, dimension: str, partition: str, of_judges: sa.ColumnElement[bool]
+) -> list[str]:
     found = set()
-    for tag in ("dagster/partition", "dagster/partition/contest"):
-        found |= {r.dagster_run.run_id for r in instance.get_run_records(dg.RunsFilter(tags={tag: contest}))}
+    for tag in ("dagster/partition", f"dagster/partition/{dimension}"):
+        found |= {r.dagster_run.run_id for r in instance.get_run_records(dg.RunsFilter(tags={tag: partition}))}
     events = SqlEventLogStorageTable.c
-    of_contest = sa.or_(events.partition == contest, events.partition.startswith(f"{contest}|", autoescape=True))
+    theirs = sa.or_(events.partition == partition, of_judges)
     with _storage(instance).index_connection() as connection:
-        found |= {row[0] for row in connection.execute(sa.select(events.run_id).where(of_contest).distinct())}
+        found |= {row[0] for row in connection.execute(sa.select(events.run_id).where(theirs).distinct())}
     return sorted(found - {""})
 
 

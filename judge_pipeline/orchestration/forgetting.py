@@ -19,21 +19,20 @@ from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.exports import start_page_path
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
+from judge_pipeline.orchestration.preference_sets import SET_TABLES
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table, TableError
-from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS, preference
+from judge_pipeline.tables import ALL_TABLES, ATTEMPTS, INGEST_QUARANTINE, JUDGE_REQUESTS
 from judge_pipeline.tables.prompt_space import PROMPT_SPACE
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES = {table.name: table for table in ALL_TABLES}
-_OF_PREFERENCE_SETS = {table.name for table in preference.TABLES}
-"""Tables of preference sets, one of which may be called as a contest is; contests' participants are not in them."""
 FIGURES = "tables of figures over everybody"
 _OF_EVERYBODY = (PROMPT_SPACE.name,)
 """Tables with a row a participant in which each row rests on the words of all: they go as a whole."""
@@ -73,6 +72,7 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
     """
     from judge_pipeline.judging.forgetting import attempts_in_checkpoint, forget_attempts
     from judge_pipeline.orchestration.forget_runs import runs_of_contest, unfinished_runs
+    from judge_pipeline.preference.withdrawn import is_about_pairs
 
     if contest not in contest_folders(workspace) and not any(
         _contest_of(workspace, f) == contest for _, f in _all_files(workspace)
@@ -95,7 +95,8 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
         runs = runs_of_contest(instance, contest)
         unfinished = unfinished_runs(instance, runs)
     own, others = _contest_files(workspace, contest, participant, ids)
-    orphans = attempts_in_checkpoint(workspace.checkpoint_url) - everybody
+    asked = attempts_in_checkpoint(workspace.checkpoint_url)
+    orphans = {attempt for attempt in asked - everybody if not is_about_pairs(attempt)}
     return Traces(ids, heirs, counts, own, others, frozenset(orphans), tuple(unfinished), tuple(runs))
 
 
@@ -165,7 +166,7 @@ def still_named_in(workspace: Workspace, participant: str) -> list[Path]:
     """Files in the output folder that hold the id as a whole word: what other people wrote may name the person."""
     if len(participant) < 3:
         return []
-    word = _whole_word(participant)
+    word = whole_word(participant)
     files = (f for f in sorted(workspace.out_dir.rglob("*")) if f.is_file() and not f.is_symlink())
     return [file for file in files if word.search(file.read_bytes())]
 
@@ -244,7 +245,7 @@ def _theirs(table: Table, rows: pd.DataFrame, participant: str, ids: frozenset[s
     if "path" in rows:
         mask |= rows["path"].map(lambda path: participant_and_problem_of(str(path))[0] == participant).astype(bool)
     if table is INGEST_QUARANTINE and len(participant) >= 3:
-        word = _whole_word(participant)
+        word = whole_word(participant)
         for column in ("path", "place", "reason"):
             mask |= rows[column].map(lambda text: bool(word.search(str(text).encode()))).astype(bool)
     return mask
@@ -272,7 +273,7 @@ def _contest_files(
     folder = _folder(workspace, contest)
     own, others = [], []
     names = [*ids, *([participant] if len(participant) >= 3 else [])]
-    word = re.compile(b"|".join(_whole_word(name).pattern for name in names)) if names else None
+    word = re.compile(b"|".join(whole_word(name).pattern for name in names)) if names else None
     for file in sorted(folder.rglob("*")) if folder.is_dir() else ():
         if not file.is_file() or file.is_symlink():
             continue
@@ -287,7 +288,8 @@ def _folder(workspace: Workspace, contest: str) -> Path:
     return contest_folders(workspace).get(contest, workspace.data_dir / "contests" / contest)
 
 
-def _whole_word(text: str) -> re.Pattern[bytes]:
+def whole_word(text: str) -> re.Pattern[bytes]:
+    """Finds a text in a file's bytes where no letter or digit stands before or behind it."""
     return re.compile(rb"(?<![A-Za-z0-9])" + re.escape(text.encode()) + rb"(?![A-Za-z0-9])")
 
 
@@ -300,7 +302,7 @@ def _all_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
 def _files_of(workspace: Workspace, contest: str) -> Iterator[tuple[str, Path]]:
     """The contest's tables, and those over all contests, which rest on it, too."""
     for name, file in _all_files(workspace):
-        if name in _OF_PREFERENCE_SETS:
+        if name in SET_TABLES:  # contests' participants are not in them
             continue
         if _contest_of(workspace, file) == contest or file.stem == EVERY_CONTEST:
             yield name, file

@@ -1,5 +1,7 @@
 """Who withdrew from a contest, so that later runs keep them out: ``<out>/tombstones/<contest>.json``.
 
+What was withdrawn from a preference set stands in ``<out>/tombstones/preference/<set>.json``.
+
 A tombstone holds a keyed hash of the participant's id, a date and counts, and no name. The key lies beside it in
 ``<out>/tombstones/key``, readable by its owner alone: without it a tombstone can be matched with nobody, so it must be
 kept as long as the tombstones are.
@@ -39,13 +41,31 @@ class Tombstone:
     counts: Mapping[str, int]
 
 
+def pair_name(pair_id: str) -> str:
+    """What a pair is called where tombstones name participants."""
+    return f"pair {pair_id}"
+
+
+def annotator_name(annotator: str) -> str:
+    """What an annotator is called there."""
+    return f"annotator {annotator}"
+
+
 class Tombstones:
-    """The tombstones of one contest."""
+    """The tombstones of one contest, or preference set."""
 
     def __init__(self, out_dir: Path, contest: str) -> None:
         self.path = out_dir / "tombstones" / f"{contest}.json"
         self._key_file = out_dir / "tombstones" / "key"
-        self._contest = contest
+        self._kind, self._name = "contest", contest
+
+    @classmethod
+    def of_preference_set(cls, out_dir: Path, preference_set: str) -> Tombstones:
+        """Those of a preference set; ``pair_name`` and ``annotator_name`` say what stands in a participant's place."""
+        stones = cls(out_dir, preference_set)
+        stones.path = out_dir / "tombstones" / "preference" / f"{preference_set}.json"
+        stones._kind = "preference_set"
+        return stones
 
     def read(self) -> list[Tombstone]:
         """All of them; none where nobody withdrew.
@@ -74,12 +94,12 @@ class Tombstones:
         """Add it, or replace the one of the same participant."""
         others = [t for t in self.read() if t.participant != tombstone.participant]
         entries = sorted((asdict(t) for t in [*others, tombstone]), key=lambda e: str(e["participant"]))
-        data = {"contest": self._contest, "key_sha256": _sha256(self._key()), "withdrawn": entries}
+        data = {self._kind: self._name, "key_sha256": _sha256(self._key()), "withdrawn": entries}
         write_whole(self.path, (json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
 
     def hash_of(self, participant: str) -> str:
         """The keyed hash under which a participant stands, or would stand."""
-        return keyed_hash(self._key(), self._contest, participant)
+        return keyed_hash(self._key(), self._name, participant)
 
     def of(self, participant: str) -> Tombstone | None:
         """The participant's tombstone, if they withdrew."""

@@ -53,6 +53,7 @@ class PairDraft:
 
     Attributes:
         w: A, B, tie or ``BOTH_BAD``; None where it follows from ``votes``.
+        chooser: the annotator of ``votes`` whose choice ``w`` is, where it is one's.
         pair_id: the source's id, or None.
         vote_of: rows with the same value hold votes on one pair, and become one.
         no_majority: what becomes of votes without a majority.
@@ -75,6 +76,7 @@ class PairDraft:
     evidence_b: Mapping[str, Any] = field(default_factory=dict)
     aspects: Mapping[str, str] = field(default_factory=dict)
     votes: dict[str, str] = field(default_factory=dict)
+    chooser: str | None = None
     split: str | None = None
     model_a: str | None = None
     model_b: str | None = None

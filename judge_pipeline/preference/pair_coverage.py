@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PRESENTATION_ORDERS
+from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS, PRESENTATION_ORDERS
 
 PairOrder = tuple[str, str]
 """A pair_id and a presentation order."""
@@ -56,7 +56,8 @@ def pair_judge_coverage(
     """One row for each judge; table PAIR_JUDGE_COVERAGE.
 
     ``stale``: the table holds pairs that are no longer in the judge's scope, or answers to other requests than today's.
-    ``unverified``: pairs in scope lack a row in some order. Figures leave stale tables out, and mark unverified ones.
+    ``unverified``: pairs in scope lack a row in an order that others have one in. Figures leave stale tables out, and
+    mark unverified ones.
 
     Args:
         judges: the judges that serve preference sets.
@@ -76,13 +77,21 @@ def pair_judge_coverage(
     return PAIR_JUDGE_COVERAGE.conform(rows)
 
 
-def whole_pairs(judgments: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the pairs that have one in both presentation orders: an order that was not asked is no answer.
+def comparable(judgments: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, list[str]]:
+    """The choices that figures may set side by side, and the judges that have none among them.
+
+    Where some judge was asked in both orders, these are the pairs that a judge has in both: an order that was not asked
+    is no invalid answer. Where none was, all are of one order.
 
     Args:
-        judgments: one judge's table PAIR_JUDGMENTS.
+        judgments: judge -> table PAIR_JUDGMENTS, of the judges that figures may read.
     """
-    return judgments[judgments["pair_id"].isin(_whole(judgments))]
+    whole = {judge: table[table["pair_id"].isin(_whole(table))] for judge, table in judgments.items()}
+    both = {judge for judge, table in judgments.items() if table["presentation_order"].nunique() > 1}
+    kept = whole if not both else {judge: table for judge, table in whole.items() if judge in both}
+    tables = [table for table in kept.values() if len(table)]
+    rows = pd.concat(tables, ignore_index=True) if tables else PAIR_JUDGMENTS.empty()
+    return rows, [judge for judge in judgments if judge not in set(rows["judge"])]
 
 
 def usable_judges(coverage: pd.DataFrame) -> list[str]:
@@ -138,9 +147,11 @@ def _row(
         return row
     invalid = table[table["slot"].isna()]
     costs = table["cost_usd"].dropna()
-    whole = _whole(table)
+    whole, orders = _whole(table), sorted(table["presentation_order"].unique())
+    alone = f", order {orders[0]} alone" if len(orders) == 1 < len(PRESENTATION_ORDERS) else ""
     status, reason = _status(in_scope, whole, table, current)
     return row | {
+        "scope": judge.scope + alone,
         "n_judged": len(whole & in_scope),
         "n_answers": len(table),
         "n_invalid": len(invalid),
@@ -154,9 +165,9 @@ def _row(
 
 
 def _whole(table: pd.DataFrame) -> set[str]:
-    """The pairs with a row in both presentation orders."""
+    """The pairs with a row in every order that the table has."""
     orders = table.groupby("pair_id")["presentation_order"].nunique()
-    return set(orders.index[orders == len(PRESENTATION_ORDERS)])
+    return set(orders.index[orders == table["presentation_order"].nunique()])
 
 
 def _by_class(classes: pd.Series) -> str | None:
@@ -183,9 +194,6 @@ def _status(
                 f"{changed} of {len(table)} choices answer another request than today's: the prompt, the model, its "
                 "parameters, the recorded file or the pairs changed; materialize it again"
             )
-    orders = sorted(table["presentation_order"].unique())
-    if missing and len(orders) == 1:
-        return "unverified", f"answers in order {orders[0]} alone: no pair of it counts"
     if missing:
         return "unverified", f"{missing} of {len(in_scope)} pairs in scope lack an answer in some order (eq. 9)"
     return "verified", None

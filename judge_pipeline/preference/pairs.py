@@ -18,6 +18,7 @@ import pandas as pd
 from judge_pipeline.ingest.records import UnreadableArtifact
 from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, PairDraft, majority
 from judge_pipeline.preference.importers import IMPORTERS
+from judge_pipeline.preference.withdrawn import PAIR_WITHDRAWN, Withdrawn
 from judge_pipeline.settings import PreferenceSettings, SourceChoices
 from judge_pipeline.tables.preference import PREFERENCE_PAIRS, PREFERENCE_QUARANTINE, PREFERENCE_SELECTION
 
@@ -26,6 +27,7 @@ SWAPPED = "its responses are swapped"
 MERGED = "a further vote on a pair"
 TWICE = "the same pair with the same choice stands before"
 FAULTY = "no pair can be made of it"
+NOTHING_WITHDRAWN = Withdrawn()
 
 _CONTENT = ("instruction", "prior_turns", "prefix", "suffix", "code_to_edit", "response_a", "response_b")
 
@@ -55,14 +57,17 @@ class _Row:
     pair_id: str = ""
 
 
-def read_pairs(files: Iterable[tuple[str, bytes]], settings: PreferenceSettings) -> PairsRead:
+def read_pairs(
+    files: Iterable[tuple[str, bytes]], settings: PreferenceSettings, withdrawn: Withdrawn = NOTHING_WITHDRAWN
+) -> PairsRead:
     """Read the files of a preference set.
 
     Args:
         files: path relative to the set's folder, and bytes; in the order that pairs are to have.
         settings: the set's settings.
+        withdrawn: the pairs and annotators that are kept out.
     """
-    reading = _Reading(settings)
+    reading = _Reading(settings, withdrawn)
     rows = [row for path, data in files for row in reading.rows_of(path, data)]
     rows = reading.merged(rows)
     for row in rows:
@@ -72,6 +77,8 @@ def read_pairs(files: Iterable[tuple[str, bytes]], settings: PreferenceSettings)
     for row in _to_swap(rows, settings):
         assert row.draft is not None
         row.draft.swap()
+    for row in rows:  # last, so that no other pair is swapped otherwise for it
+        reading.keep_out(row)
     kept = [row for row in rows if row.draft is not None]
     for row in kept:
         effect, reason = ("swapped", SWAPPED) if row.draft and row.draft.swapped else ("kept", KEPT)
@@ -86,7 +93,8 @@ def read_pairs(files: Iterable[tuple[str, bytes]], settings: PreferenceSettings)
 class _Reading:
     """What is read so far."""
 
-    def __init__(self, settings: PreferenceSettings) -> None:
+    def __init__(self, settings: PreferenceSettings, withdrawn: Withdrawn) -> None:
+        self._withdrawn = withdrawn
         self._source: SourceChoices = settings.source
         self._origin = settings.source.format
         self._importer = IMPORTERS[self._origin]
@@ -159,6 +167,10 @@ class _Reading:
             self._set_aside(row, Faulty(empty[0], None, "is blank", remedy))
             return
         draft.notes += [f"{name} is empty" for name in empty]
+        without_choice = self._withdrawn.take_votes(draft)
+        if without_choice is not None:
+            self._leave_out(row, without_choice, None)
+            return
         if draft.w is None and draft.votes:
             draft.w = majority(draft.votes)
             if draft.w is None and draft.no_majority == "tie":
@@ -191,6 +203,15 @@ class _Reading:
             self._set_aside(row, Faulty("pair_id", row.pair_id, why, remedy))
         else:
             self._leave_out(row, TWICE, None)
+
+    def keep_out(self, row: _Row) -> None:
+        """Leave out a pair that was withdrawn; a row that was set aside for being like it does not name it."""
+        if not row.pair_id or not self._withdrawn.pair(row.pair_id):
+            return
+        if row.draft is not None:
+            self._leave_out(row, PAIR_WITHDRAWN, None)
+        elif (aside := self.quarantine.get((row.path, row.place))) is not None:
+            aside["value"] = None
 
     def _leave_out(self, row: _Row, reason: str, setting: str | None) -> None:
         self.count(row.path, "left_out", reason, setting)

@@ -7,10 +7,10 @@ import pytest
 
 from judge_pipeline.preference.pair_coverage import (
     PairJudgeFacts,
+    comparable,
     flag_unverified,
     pair_judge_coverage,
     usable_judges,
-    whole_pairs,
 )
 from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE
 from judge_pipeline.tables.preference import PREFERENCE_SPLITS
@@ -53,7 +53,6 @@ def test_whole_tables_are_verified_and_invalid_answers_are_counted_by_class() ->
     [
         (None, {}, "not judged", "not been run yet"),
         (table(["p1", "p2"]), {}, "unverified", "1 of 3 pairs in scope lack an answer in some order"),
-        (table().query("presentation_order == 'AB'"), {}, "unverified", "answers in order AB alone"),
         (table().drop(index=[0]), {}, "unverified", "1 of 3"),
         (table([*IDS, "gone"]), {}, "stale", "1 pair(s) that are no longer in scope"),
         (table(), {"current": {"j": "the template is gone"}}, "stale", "the template is gone"),
@@ -78,8 +77,19 @@ def test_a_scope_is_what_counts_and_a_known_hindrance_is_the_reason() -> None:
     assert row(table(), replace(FACTS, counts_tries=False))["n_tries"] is None
 
 
-def test_pairs_of_one_order_are_no_whole_pairs() -> None:
-    assert set(whole_pairs(table().drop(index=[0]))["pair_id"]) == {"p2", "p3"}
+def test_a_judge_that_was_asked_in_one_order_is_verified_in_that_and_its_scope_says_so() -> None:
+    found = row(table().query("presentation_order == 'AB'"))
+    assert (found["status"], found["n_judged"], found["scope"]) == ("verified", 3, "all pairs, order AB alone")
+
+
+def test_one_order_is_never_set_beside_two() -> None:
+    both, one = table().drop(index=[0]), table().query("presentation_order == 'AB'").assign(judge="one")
+    rows, without = comparable({"j": both, "one": one})
+    assert set(zip(rows["judge"], rows["pair_id"], strict=True)) == {("j", "p2"), ("j", "p3")} and without == ["one"]
+    rows, without = comparable({"one": one})
+    assert len(rows) == 3 and without == []
+    rows, without = comparable({})
+    assert rows.empty and without == []
 
 
 def coverage(**status_of: tuple[str, str | None]) -> pd.DataFrame:

@@ -61,6 +61,7 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
     if w is None:
         raise LeftOut("the annotator did not choose", "source.annotator")
     told = {key: (annotators.get(key) or {}, choice) for key, choice in chosen.items() if choice is not None}
+    people = {key: str(who.get("name") or key) for key, (who, _) in told.items() if who.get("type") == "human"}
     texts = [_text(values, x) for x in "ab"]
     models = [within(values, f"response_{x}", "model") or within(values, "metadata", f"model_{x}") for x in "ab"]
     return PairDraft(
@@ -69,9 +70,8 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
         w,
         pair_id=label_of(values.get("id"), "id"),
         instruction=text_of(values.get("prompt"), "prompt"),
-        votes={
-            str(who.get("name") or key): choice for key, (who, choice) in told.items() if who.get("type") == "human"
-        },
+        votes={name: told[key][1] for key, name in people.items()},
+        chooser=people.get(values[_CHOOSER]),
         aspects={
             str(who.get("description") or key): choice
             for key, (who, choice) in told.items()
