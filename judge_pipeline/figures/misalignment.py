@@ -18,6 +18,8 @@ MAX_ITEMS = 16
 """Items that are drawn, the most divergent first."""
 
 _ROW = 54
+_TITLE = 34
+"""Characters of an item's title that stand beside its difference on a phone."""
 _PEOPLE, _POOLED = 4, 0
 """Places of the two series in the palette: black and blue."""
 _SHIFT = 0.11
@@ -51,20 +53,23 @@ def misalignment_figure(
     theirs = pooled_effects(tested, effect)
     counts = [int(n) for n in known["n"]]
     n_judges = n_in_words((int(n) for n in known["n_judges"]), "judges")
-    subtitle = f"{EFFECTS[effect]}; {n_in_words(counts, 'pairs')}, {n_judges.removeprefix('n = ')}; ★ misaligned"
+    subtitle = (
+        f"{EFFECTS[effect]}; {n_in_words(counts, 'pairs')}, {n_judges.removeprefix('n = ')}; on the right: judges less "
+        f"{chooser}, corrected p, ★ misaligned"
+    )
     figure = _drawn(title, subtitle, EFFECTS[effect], len(items))
     judges = effects[effects["of"] == "judge"]
-    short = style.short_names(items, 60)
+    short = style.short_names(items, _TITLE)
     annotations: list[dict[str, Any]] = []
     said = []
     _add_judges(figure, items, judges)
     _add_series(figure, chooser, _PEOPLE, _SHIFT, [people[item] for item in items])
     _add_series(figure, "judges, pooled", _POOLED, -_SHIFT, [theirs[item] for item in items])
     for place, item in enumerate(items):
-        verdict = _verdict(known.loc[item], chooser)
+        verdict = _verdict(known.loc[item])
         annotations += _heading(place, short[item], verdict)
         values = f"{chooser} {value_words(people[item])}, judges {value_words(theirs[item])}"
-        said.append(f"{style.clean(item)}: {values}, {verdict}.")
+        said.append(f"{style.clean(item)}: {values}, difference {verdict}.")
     figure.update_layout(annotations=annotations)
     words, notes = f"{title}, {subtitle}. {' '.join(said)}", _notes(ours, items, pooled, chooser)
     return style.DrawnFigure(
@@ -91,12 +96,12 @@ def pooled_effects(tested: pd.DataFrame, effect: str) -> dict[str, Estimate]:
     return found
 
 
-def _verdict(row: pd.Series, chooser: str) -> str:
+def _verdict(row: pd.Series) -> str:
     star = "★ " if pd.notna(row["misaligned"]) and bool(row["misaligned"]) else ""
     p = None if pd.isna(row["p_bh"]) else float(row["p_bh"])
     shown = format_number(float(row["value"]), 2)
     sign = "+" if float(shown) > 0 else ""
-    return f"{star}judges - {chooser} {sign}{shown}, corrected {p_words(p)}"
+    return f"{star}{sign}{shown}, {p_words(p)}"
 
 
 def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame, chooser: str) -> tuple[str, ...]:
@@ -105,7 +110,7 @@ def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame, chooser: 
     notes = [
         f"Misaligned by our paired test: {n_ours} of {len(ours)} items. The paper's, which takes the effect of "
         f"{chooser} as known, names {n_paper}; where there is nothing to find, it names about half of all items.",
-        "The pooled interval takes judges as independent, which judges of the same pairs are not.",
+        "Ticks are single judges. The pooled interval takes them as independent, which on the same pairs they are not.",
     ]
     if (unknown := int(ours["value"].isna().sum())) > 0:
         notes.append(f"{unknown} of {len(ours)} items have no difference; the table says why.")

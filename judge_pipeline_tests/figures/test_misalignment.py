@@ -32,7 +32,7 @@ def test_items_stand_by_divergence_with_both_effects_and_their_intervals() -> No
     texts = [a.text for a in drawn.figure.layout.annotations]
     assert texts[0] == expected[0] == "item 1"
     assert texts[::2] == [item.replace("<b>", "&lt;b&gt;") for item in expected]
-    assert texts[1].startswith("★ judges - people +") and not any(text.startswith("★") for text in texts[3::2])
+    assert texts[1].startswith("★ +") and not any(text.startswith("★") for text in texts[3::2])
     traces = {trace.name: trace for trace in drawn.figure.data}
     row = models[(models["of"] == "people") & (models["effect"] == "coefficient")].set_index("item").loc["item 1"]
     people = traces["people"]
