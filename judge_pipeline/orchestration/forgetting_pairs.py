@@ -177,6 +177,7 @@ def forget_pairs(workspace: Workspace, subject: Subject, withdrawn_on: str) -> d
     with open_instance(workspace) as instance:
         forget_runs(instance, dagster_home(workspace), traces.runs)
     _forget_ledger(workspace, name, traces.pair_ids)
+    _forget_found_rubric(workspace, name)
     _remove_half_written(workspace, name)
     for _, n, change in _table_changes(workspace, subject, traces.pair_ids):
         if n:
@@ -275,10 +276,24 @@ def _forget_ledger(workspace: Workspace, name: str, pair_ids: frozenset[str]) ->
             ledger_file.write(ledger[~ledger["instruction_group"].isin(alone)].reset_index(drop=True))
 
 
+def _forget_found_rubric(workspace: Workspace, name: str) -> None:
+    """Remove the files of the rubric that was found in pairs; what a person has edited is theirs to look at."""
+    from judge_pipeline.orchestration.rubric_run import editable_file
+    from judge_pipeline.preference.rubric_file import is_edited
+    from judge_pipeline.settings.rubrics import RubricFile
+    from judge_pipeline.settings.yaml_file import load
+
+    own = editable_file(workspace, name)
+    own.with_name(f"{name}.found.yaml").unlink(missing_ok=True)
+    with suppress(SettingsError):
+        if own.is_file() and not is_edited(load(RubricFile, own)):
+            own.unlink()
+
+
 def _remove_half_written(workspace: Workspace, name: str) -> None:
     """What a killed run left of a file that it was writing (``whole_files``)."""
     roots = [workspace.out_dir / "tables" / label for label in SET_TABLES]
-    for root in (*roots, workspace.out_dir / "ledgers" / name):
+    for root in (*roots, workspace.out_dir / "ledgers" / name, workspace.out_dir / "rubrics"):
         for file in sorted(root.rglob(".*")):
             if file.is_file() and (file.parent.name == name or file.name.startswith(f".{name}.")):
                 file.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import WorkspaceResource
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.table_asset import code_version
-from judge_pipeline.settings import LitellmJudge, System, Workspace
+from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, RewardJudge, System, Workspace
 from judge_pipeline.tables import ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS, PREDICTIONS
 
 if TYPE_CHECKING:
@@ -80,10 +81,29 @@ def _told(instance: dg.DagsterInstance, asset: str, partition: str, entry: str) 
     return str(told.value) if told is not None else "unknown"
 
 
-def prompt_hashes(workspace: Workspace, system: System = "cocreation") -> dict[str, str]:
+def prompt_hashes(workspace: Workspace) -> dict[str, str]:
     """judge -> sha256 of its prompt template, for the judges that have one."""
     judges = workspace.judges()
-    prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names(system)}
+    prompts = {name: getattr(judges.get(name), "prompt", None) for name in judges.names("cocreation")}
+    return _hashes_of(workspace, prompts)
+
+
+def pair_prompt_hashes(workspace: Workspace) -> dict[str, str]:
+    """The same of what judges of preference sets are asked about pairs."""
+    from judge_pipeline.preference.pair_question import pair_question
+
+    judges = workspace.judges()
+    asked = {name: judges.get(name) for name in judges.names("preference")}
+    question = pair_question(may_tie=False)  # in which templates a tie may be called does not change which these are
+    prompts = {
+        name: question.template(judge)
+        for name, judge in asked.items()
+        if isinstance(judge, LitellmJudge | EmbeddedJudge | RewardJudge)
+    }
+    return _hashes_of(workspace, prompts)
+
+
+def _hashes_of(workspace: Workspace, prompts: Mapping[str, str | None]) -> dict[str, str]:
     files = {name: workspace.config_dir / "prompts" / prompt for name, prompt in prompts.items() if prompt}
     return {name: _sha256(file) if file.is_file() else "no such file" for name, file in files.items()}
 

@@ -12,7 +12,13 @@ import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.partitions import CONTESTS, PREFERENCE_SETS, contest_of, preference_set_of
-from judge_pipeline.orchestration.provenance import folder_sha256, parameters_of, prompt_hashes, set_sha256
+from judge_pipeline.orchestration.provenance import (
+    folder_sha256,
+    pair_prompt_hashes,
+    parameters_of,
+    prompt_hashes,
+    set_sha256,
+)
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import JUDGE_COVERAGE, evaluation
 from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE
@@ -81,7 +87,7 @@ def preference_provenance(
     store: ParquetStore = context.resources.store
     settings = resource.preference(name)
     data = {each.name: _sha256(store.path(each, name)) for each in inputs}
-    asked = prompt_hashes(workspace, "preference"), parameters_of(workspace, "preference")
+    asked = pair_prompt_hashes(workspace), parameters_of(workspace, "preference")
     return {
         "table": table.name,
         "preference_set": name,

@@ -12,11 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from judge_pipeline.assets import preference_measurement
+from judge_pipeline.orchestration import pair_judging_run
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS
 from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
+from judge_pipeline.preference.pair_texts import pair_texts
 from judge_pipeline.settings import Workspace
-from judge_pipeline.tables import PREFERENCE_PAIRS, PREFERENCE_SPLITS
+from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline.tables.misalignment import (
     MISALIGNMENT,
     PREFERENCE_MODEL_FITS,
@@ -26,7 +29,7 @@ from judge_pipeline.tables.misalignment import (
 from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_RANKS, RULES
 from judge_pipeline.tables.rubric import RUBRIC_SCORES
-from judge_pipeline_tests.preference.made_set import MadeSet, made_set
+from judge_pipeline_tests.preference.made_set import WEIGHTS, MadeSet, hash_of, made_set
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +42,8 @@ judges:
   absent: {backend: litellm, model: openai/m, systems: [preference], api_key_env: NO_SUCH_KEY_HERE}
   other: {backend: baseline}
 """
-INPUTS = (PREFERENCE_PAIRS, PREFERENCE_SPLITS, RUBRIC_SCORES)
+INPUTS = (PREFERENCE_PAIRS, PREFERENCE_SPLITS, PAIR_TEXTS, RUBRIC_SCORES)
+IDS = [f"p{i:03}" for i in range(160)]
 SETTINGS = "seed: 3\nresamples: 100\nmodels: {resamples: 150}\n"
 JUDGED = dg.MultiPartitionsDefinition(
     {"judge": dg.StaticPartitionsDefinition(["alike"]), "preference_set": PREFERENCE_SETS}
@@ -65,13 +69,22 @@ class Made:
         (self.workspace.data_dir / "preference" / name).mkdir(parents=True, exist_ok=True)
         self.store.write(PREFERENCE_PAIRS, made.pairs, name)
         self.store.write(PREFERENCE_SPLITS, made.splits, name)
+        self.store.write(PAIR_TEXTS, pair_texts(made.pairs, RedactionSettings())[0], name)
         self.store.write(RUBRIC_SCORES, made.scores, name)
         for judge, table in made.judgments.items():
             self.store.write(PAIR_JUDGMENTS, table, name, judge)
 
     def run(self, name: str | None = "made") -> dg.ExecuteInProcessResult:
-        """Materialize the assets of a set; None: those over all sets."""
-        assets = [*preference_measurement.ASSETS, *STORED]
+        """Materialize a set's assets; None: those over all sets. Today's requests are those of the made judgments."""
+        today = {
+            judge: {(p, o): hash_of(judge, p, o) for p in IDS for o in ("AB", "BA")} for judge in (*WEIGHTS, "first")
+        }
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(pair_judging_run, "current_pair_requests", lambda *_: today)
+            return self._run(name)
+
+    def _run(self, name: str | None) -> dg.ExecuteInProcessResult:
+        assets = [*preference_measurement.ASSETS, *preference_measurement.WEIGHING, *STORED]
         over_all = dg.AssetSelection.assets("preference_ranks")
         return dg.materialize(
             assets,
