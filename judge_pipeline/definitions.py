@@ -21,6 +21,7 @@ from judge_pipeline.assets import (
     pair_judging,
     preference,
     preference_measurement,
+    preference_report,
     reports,
     requests,
     reratings,
@@ -81,6 +82,7 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *preference.ASSETS,
         pair_judging.pair_judgments_asset(of_pairs, configuration_sha256(workspace, "preference")),
         *preference_measurement.ASSETS,
+        *preference_report.ASSETS,
     ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
     return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs]
@@ -120,7 +122,7 @@ def _jobs() -> list[Any]:
         dg.define_asset_job(
             REPORT_PREFERENCE_SET,
             dg.AssetSelection.assets("pair_judge_coverage").downstream() - over_sets,
-            description="Accuracy, models, misalignment of one preference set, from the judges that are there.",
+            description="Accuracy, models, misalignment and report of one preference set, from judges that are there.",
         ),
         dg.define_asset_job(
             COMPARE_PREFERENCE_SETS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -66,10 +66,15 @@ def _best(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement:
     also += f" on the {_percent(share)} of pairs on which it chooses alike in both orders" if also and share else ""
     told = _told_from(rows, best)
     others = len(acc) - 1
-    rest = f" Told from {len(told)} of the {others} other judges on the same pairs (p < {ALPHA:g} after Holm)"
-    rest = "" if not others else f"{rest}: {names(told)}." if told else f"{rest}."
+    rest = f" {_told_words(told, others)} on the same pairs (p < {ALPHA:g} after Holm)." if others else ""
     lead = f"{best} chooses as labelled most often" if others else f"{best} is the one judge"
     return Statement(lead, f"Acc {_words(acc[best])}, n = {acc[best].n:,} pairs{also}.{rest}", "choosing")
+
+
+def _told_words(told: Sequence[str], others: int) -> str:
+    if others == 1:
+        return f"It is{'' if told else ' not'} told from the other judge"
+    return f"It is told from {len(told)} of the other {others} judges{f', {names(told)},' if told else ''}"
 
 
 def _told_from(rows: pd.DataFrame, judge: str) -> list[str]:
@@ -239,8 +244,9 @@ def _explained(table: pd.DataFrame | None) -> Statement | None:
     return Statement(
         "What the rubric explains",
         f"Of {len(known):,} choices against the label ({table['pair_id'].nunique():,} pairs, "
-        f"{table['judge'].nunique():,} judges) the rubric explains {explained:,}; {turned:,} it has the wrong way "
-        f"round, as often as chance would. What it adds is the difference, {explained - turned:,}.{most}",
+        f"{table['judge'].nunique():,} judges) the rubric explains {explained:,}: models that did not see the pair "
+        f"choose as their own side did. In {turned:,} both choose as the other side did, which chance alone gives as "
+        f"often. What the rubric adds is the difference, {explained - turned:,}.{most}",
         "explained",
     )
 
