@@ -126,8 +126,8 @@ class Attempt:
             Message("assistant", given[:_RE_ASK_CHARS]),
             Message(
                 "user",
-                f"That answer cannot be accepted: {failure.text}. Answer again, with one JSON object in the form asked "
-                "for and nothing else.",
+                f"That answer cannot be accepted: {failure.text}. Answer again, in exactly the form asked for, with "
+                "nothing else around it.",
             ),
         )
 

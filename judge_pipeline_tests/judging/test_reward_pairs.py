@@ -18,15 +18,13 @@ from judge_pipeline.judging.judging_context import JudgingContext
 from judge_pipeline.judging.prepared import prepare
 from judge_pipeline.judging.row_asking import ask_rows
 from judge_pipeline.preference.pair_judgments import missing, pair_judgments
-from judge_pipeline.preference.pair_question import pair_question, pair_rows
+from judge_pipeline.preference.pair_question import pair_question
 from judge_pipeline.settings import JudgesFile, RewardJudge, packaged_config_dir
-from judge_pipeline.settings.preference import PairJudging
 from judge_pipeline.settings.yaml_file import load
-from judge_pipeline.tables.preference import PAIR_TEXTS
 from judge_pipeline_tests.judging.loopback_scorer import MODEL, Fault, Scorer, chat_text, score_of
+from judge_pipeline_tests.judging.made_pairs import INSTRUCTION, rows_of
 
 QUESTION = pair_question(may_tie=False)
-INSTRUCTION = "Sort the list."
 
 
 @pytest.fixture
@@ -45,20 +43,6 @@ def scorer() -> Iterator[Scorer]:
     yield server
     ended.set()
     thread.join(10)
-
-
-def rows_of(n: int, longest: int = 1) -> pd.DataFrame:
-    """n pairs in both orders; the last pair's second response has ``longest`` characters."""
-    texts = PAIR_TEXTS.conform(
-        [
-            dict.fromkeys(PAIR_TEXTS.column_names)
-            | {"pair_id": f"p{i}", "instruction": INSTRUCTION, "response_a": f"sorted({i})"}
-            | {"response_b": "x" * longest if i == n - 1 else f"x{i}.sort()"}
-            for i in range(n)
-        ]
-    )
-    splits = pd.DataFrame({"pair_id": texts["pair_id"], "split": "val"})
-    return pair_rows("set", texts, splits, PairJudging())
 
 
 def judge(scorer: Scorer, **settings: Any) -> RewardJudge:
