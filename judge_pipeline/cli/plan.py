@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
 
-from judge_pipeline.settings import JudgesFile, Workspace
+from judge_pipeline.settings import JudgesFile, System, Workspace
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.plan import Plan
@@ -34,6 +34,8 @@ def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, 
     \b
     Exit codes: 0 done; 1 the data or a judge's settings failed; 2 the command was wrong.
     """
+    from judge_pipeline.orchestration.judging_run import plan_judge
+
     workspace = Workspace.find()
     workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
     listed = workspace.judges()
@@ -44,7 +46,7 @@ def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, 
     if name is None:
         return 1
     try:
-        plans, without = plans_of(workspace, name, chosen, limit)
+        plans, without = plans_of(chosen, lambda judge: plan_judge(workspace, name, judge, limit))
     except FileNotFoundError:
         raise click.BadParameter(
             f"{contest!r} is no folder, and no contest that was read; give its folder", param_hint="CONTEST"
@@ -73,17 +75,14 @@ def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, 
     return 1 if without else 0
 
 
-def plans_of(
-    workspace: Workspace, contest: str, judges: Sequence[str], limit: int | None = None
-) -> tuple[list[Plan], dict[str, str]]:
+def plans_of(judges: Sequence[str], plan_one: Callable[[str], Plan]) -> tuple[list[Plan], dict[str, str]]:
     """The judges' plans, and why a judge has none: its judging will fail for the same reason, and say so."""
     from judge_pipeline.judging.failures import JudgingError
-    from judge_pipeline.orchestration.judging_run import plan_judge
 
     plans, without = [], {}
     for judge in judges:
         try:
-            plans.append(plan_judge(workspace, contest, judge, limit))
+            plans.append(plan_one(judge))
         except JudgingError as error:
             without[judge] = str(error)
     return plans, without
@@ -108,18 +107,19 @@ def plan_table(plans: Sequence[Plan]) -> RichTable:
     return table
 
 
-def named_judges(judges: JudgesFile, wanted: str) -> list[str]:
-    """The judges that the option --judges names, each once.
+def named_judges(judges: JudgesFile, wanted: str, system: System = "cocreation") -> list[str]:
+    """The judges of a system that the option --judges names, each once.
 
     Raises:
-        click.BadParameter: it names none, or one that judges.yaml does not list.
+        click.BadParameter: it names none, or one that judges.yaml does not list for the system.
     """
-    names = judges.names("cocreation")
+    names = judges.names(system)
     chosen = [name.strip() for name in wanted.split(",") if name.strip()]
     unknown = [name for name in chosen if name not in names]
     if unknown or not chosen:
+        of_system = "" if system == "cocreation" else f" with {system} among its systems"
         raise click.BadParameter(
-            f"{', '.join(unknown) or 'no judge'}: not in judges.yaml, which lists {', '.join(names)}",
+            f"{', '.join(unknown) or 'no judge'}: not in judges.yaml{of_system}, which lists {', '.join(names)}",
             param_hint="--judges",
         )
     return list(dict.fromkeys(chosen))

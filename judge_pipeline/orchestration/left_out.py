@@ -8,19 +8,22 @@ from pathlib import Path
 from judge_pipeline.settings import JudgeSettings, RecordedJudge
 
 
-def why_left_out(judge: JudgeSettings, contest_folder: Path, environment: Mapping[str, str]) -> str | None:
+def why_left_out(
+    judge: JudgeSettings, folder: Path, environment: Mapping[str, str], folder_words: str = "the contest folder"
+) -> str | None:
     """The reason in words; None where the judge takes part.
 
     Args:
         judge: its settings.
-        contest_folder: where a recorded judge's file is looked for.
+        folder: where a recorded judge's file is looked for.
         environment: where its key is looked for.
+        folder_words: what the folder is called.
     """
     if not judge.enabled:
         return "enabled: false in judges.yaml"
     key = judge.missing_key(environment)
     if key:
         return f"environment variable {key} is not set"
-    if isinstance(judge, RecordedJudge) and not (contest_folder / judge.file).is_file():
-        return f"the contest folder has no {judge.file}"
+    if isinstance(judge, RecordedJudge) and not (folder / judge.file).is_file():
+        return f"{folder_words} has no {judge.file}"
     return None

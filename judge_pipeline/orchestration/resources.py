@@ -88,7 +88,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         for name in judges.names("preference"):
             judge = judges.get(name)
             words = judge.scope.in_words().replace("all attempts", "all pairs")
-            not_asked = why_left_out(judge, folder, os.environ)
+            not_asked = why_left_out(judge, folder, os.environ, "the set's folder")
             asked = judge.backend not in ("recorded", "baseline")
             facts.append(PairJudgeFacts(name, judge.backend, judge.family, words, judge.scope.splits, not_asked, asked))
         return facts
