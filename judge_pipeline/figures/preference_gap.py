@@ -34,7 +34,7 @@ def gap_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
     judges = sorted(known, key=lambda judge: -(known[judge]["gap"].value or 0.0))
     subtitle = f"{n_in_words((known[j]['acc'].n for j in judges), 'pairs a judge')}; dashed: chance of Acc_PC, 0.50"
     figure = _empty(title, subtitle, len(judges))
-    short = style.short_names(judges, 40)
+    short = style.short_names(judges, 28)
     annotations: list[dict[str, Any]] = []
     _add_gaps(figure, [known[judge] for judge in judges])
     for name in _SERIES:

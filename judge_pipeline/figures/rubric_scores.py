@@ -57,7 +57,7 @@ def _drawn(title: str, subtitle: str, items: Sequence[str], shares: dict[str, li
     import plotly.graph_objects as go
 
     figure = style.new_figure(title, subtitle, len(items) * _ROW + 64, left=12, min_width=320, max_width=760)
-    short = style.short_names(items, 40)
+    short = style.short_names(items, 32)
     rows = [-place - 0.68 for place in range(len(items))]
     for part, (name, color, pattern) in enumerate(_PARTS):
         values = [shares[item][part] for item in items]
