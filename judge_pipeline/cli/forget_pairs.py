@@ -30,7 +30,7 @@ def forget_of_set(
     subject = Subject(name, pair_id, annotator)
     what = f"{'pair' if annotator is None else 'annotator'} {clean(subject.words)!r}"
     traces = pair_traces(workspace, subject)
-    if not (is_known(workspace, subject, traces) or traces.files):
+    if not is_known(workspace, subject, traces):
         raise SettingsError(f"preference set {name!r} has no {what}, in its tables or its folder")
     if not yes:
         _print("Would be removed", traces, traces.counts)

@@ -140,9 +140,16 @@ def pair_traces(workspace: Workspace, subject: Subject) -> PairTraces:
 
 
 def is_known(workspace: Workspace, subject: Subject, traces: PairTraces) -> bool:
-    """Whether the set has, or had, such a pair or annotator."""
-    stone = tombstones_of(workspace, subject.preference_set).of(subject.name)
-    return bool(stone is not None or traces.request_ids or any(name != FIGURES for name in traces.counts))
+    """Whether the set has, or had, such a pair or annotator: in its tables, its checkpoint, its files or tombstones."""
+    from judge_pipeline.preference.pair_question import pair_key
+
+    own = tuple(f"{pair_key(subject.preference_set, pair_id)}/" for pair_id in traces.pair_ids)
+    return (
+        bool(traces.files)
+        or any(name in SET_TABLES for name in traces.counts)
+        or any(request_id.startswith(own) for request_id in traces.request_ids)
+        or tombstones_of(workspace, subject.preference_set).of(subject.name) is not None
+    )
 
 
 def forget_pairs(workspace: Workspace, subject: Subject, withdrawn_on: str) -> dict[str, int]:
@@ -231,7 +238,7 @@ def _table_changes(workspace: Workspace, subject: Subject, pair_ids: frozenset[s
     )
     for label, file in files:
         table, rows = SET_TABLES[label], None
-        partition = [name, file.stem] if file.parent.name == name else [name]
+        partition = [name, file.stem] if len(file.relative_to(store.root).parts) == 3 else [name]
         if label in _BY_PAIR:
             with suppress(TableError):
                 rows = store.read(table, *partition)
