@@ -25,6 +25,7 @@ from judge_pipeline.assets import (
     reports,
     requests,
     reratings,
+    rubric,
 )
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
@@ -35,6 +36,7 @@ from judge_pipeline.orchestration.resources import Progress, SilentProgress, Wor
 from judge_pipeline.settings import Workspace
 
 READ_PREFERENCE_SET, JUDGE_PREFERENCE_SET = "read_preference_set", "judge_preference_set"
+FIND_RUBRIC = "find_rubric_of_preference_set"
 REPORT_PREFERENCE_SET, COMPARE_PREFERENCE_SETS = "report_preference_set", "compare_preference_sets"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
@@ -82,6 +84,7 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *preference.ASSETS,
         pair_judging.pair_judgments_asset(of_pairs, configuration_sha256(workspace, "preference")),
         *preference_measurement.ASSETS,
+        *rubric.ASSETS,
         *preference_report.ASSETS,
     ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
@@ -99,7 +102,7 @@ def _jobs() -> list[Any]:
         "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "dataset_profile",
         "pair_texts", "pair_redaction_counts",
     )  # fmt: skip
-    over_sets = dg.AssetSelection.assets("preference_ranks")
+    over_sets = dg.AssetSelection.assets("preference_ranks", "rubric_themes", "rubric_theme_summary")
     over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
     roots = ("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows")
     last = dg.AssetSelection.assets(*roots).downstream() - over_all
@@ -118,6 +121,11 @@ def _jobs() -> list[Any]:
             JUDGE_PREFERENCE_SET,
             dg.AssetSelection.assets("pair_judgments"),
             description="One judge's choices on one preference set, in both orders; asks only for what is not stored.",
+        ),
+        dg.define_asset_job(
+            FIND_RUBRIC,
+            dg.AssetSelection.assets("rubric_proposals", "rubric", "rubric_scores", "rubric_score_agreement"),
+            description="The rubric of one preference set, and its scores; asks only for what is not stored.",
         ),
         dg.define_asset_job(
             REPORT_PREFERENCE_SET,

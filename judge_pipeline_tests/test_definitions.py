@@ -89,6 +89,9 @@ GRAPH = {
     "start_page": {"cocreation_report", "judge_versions", "leaderboard"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
     "judge_scores": {"judge_coverage", "predictions"},
+    "misalignment": {"pair_judge_coverage", "preference_pairs", "preference_splits", "rubric_scores"},
+    "pair_judge_coverage": {"pair_judgments", "pair_texts", "preference_pairs", "preference_splits"},
+    "pair_judgments": {"pair_texts", "preference_pairs", "preference_splits"},
     "pair_redaction_counts": {"preference_pairs"},
     "pair_texts": {"preference_pairs"},
     "participant_contexts": {"attempts", "prompt_logs"},
@@ -102,7 +105,10 @@ GRAPH = {
     "prompt_space_test": {"participant_contexts", "prompt_space"},
     "rerating_agreement": {"attempts", "judge_coverage", "judge_metrics", "predictions"},
     "prompt_windows": {"attempts", "prompt_logs"},
+    "preference_accuracy": {"pair_judge_coverage", "preference_pairs", "preference_splits"},
     "preference_folder": set(),
+    "preference_model_fits": {"pair_judge_coverage", "preference_pairs", "preference_splits", "rubric_scores"},
+    "preference_models": {"pair_judge_coverage", "preference_pairs", "preference_splits", "rubric_scores"},
     "preference_pairs": {"preference_folder"},
     "preference_quarantine": {"preference_folder"},
     "preference_report": {
@@ -125,11 +131,19 @@ GRAPH = {
         "rubric_scores",
         "rubric_themes",
     },
+    "preference_ranks": {"preference_accuracy"},
     "preference_selection": {"preference_folder"},
     "preference_splits": {"preference_pairs"},
     "redaction_counts": {"attempts", "participant_contexts", "splits"},
     "revision_gains": {"judge_coverage", "revisions"},
     "revisions": {"attempts", "code_similarities", "prompt_logs", "struggle_curves", "trajectories"},
+    "rubric": {"pair_texts", "preference_pairs", "preference_splits"},
+    "rubric_disagreements": {"pair_judge_coverage", "preference_pairs", "preference_splits", "rubric_scores"},
+    "rubric_proposals": {"pair_texts", "preference_pairs", "preference_splits"},
+    "rubric_score_agreement": {"pair_texts", "preference_splits", "rubric", "rubric_scores"},
+    "rubric_scores": {"pair_texts", "rubric"},
+    "rubric_theme_summary": {"misalignment", "rubric"},
+    "rubric_themes": {"misalignment", "rubric"},
     "splits": {"attempts"},
     "struggle_curves": {"attempts", "judge_coverage", "predictions"},
     "struggle_groups": {"judge_coverage", "struggle_turns", "trajectories"},
@@ -196,8 +210,11 @@ def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]
     assert nodes["anchor_runs"].partitions_def == outputs
     single = {name for name, node in nodes.items() if isinstance(node.partitions_def, dg.DynamicPartitionsDefinition)}
     over_all = {name for name, node in nodes.items() if node.partitions_def is None}
-    assert over_all == {"leaderboard", "judge_versions", "start_page"}
-    assert single == set(nodes) - over_all - {"anchor_runs", "judge_canaries", "judge_outputs", "judge_repeats"}
+    over_sets = {"preference_ranks", "rubric_themes", "rubric_theme_summary"}
+    assert over_all == {"leaderboard", "judge_versions", "start_page"} | over_sets
+    by_judge = {"anchor_runs", "judge_canaries", "judge_outputs", "judge_repeats", "pair_judgments"}
+    assert single == set(nodes) - over_all - by_judge
+    assert [d.name for d in nodes["pair_judgments"].partitions_def.partitions_defs] == ["judge", "preference_set"]
 
 
 def test_what_costs_money_besides_judging_is_in_no_job_but_its_own(definitions: dg.Definitions) -> None:

@@ -160,7 +160,8 @@ _MODELLED = (PREFERENCE_PAIRS, PREFERENCE_SPLITS, PAIR_JUDGE_COVERAGE, RUBRIC_SC
 @dg.multi_asset(
     name="fit_preference_models",
     outs=table_outs(_MODELS, group=GROUP, rooms=_WEIGHING, kinds=("numpy", "parquet"), figures=(MISALIGNMENT,)),
-    ins={table.name: dg.AssetIn() for table in _MODELLED},
+    ins={table.name: dg.AssetIn() for table in _MODELLED[:-1]},
+    deps=[RUBRIC_SCORES.name],
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _MODELS.items() for spec in check_specs(table, checks)],
     required_resource_keys={"workspace", "progress", "store"},
@@ -201,7 +202,11 @@ def _rubric_models(
 
     resource = context.resources.workspace
     settings = resource.preference(preference_set_of(context))
-    pairs, splits, coverage, scores = (tables[table.name] for table in _MODELLED)
+    pairs, splits, coverage = (tables[table.name] for table in _MODELLED[:-1])
+    try:
+        scores = context.resources.store.read(RUBRIC_SCORES, preference_set_of(context))
+    except FileNotFoundError:  # a set without a rubric has its accuracy and a report all the same
+        scores = RUBRIC_SCORES.empty()
     choices = choices_under(settings.scoring_rule, _decisions(context, pairs, splits, coverage)[0])
     labels = splits[["pair_id", "instruction_group"]].rename(columns={"instruction_group": "cluster"})
     labels = labels.merge(pairs[["pair_id", "w"]].rename(columns={"w": "label"}), on="pair_id")
@@ -266,6 +271,4 @@ def _decisions(context: dg.AssetExecutionContext, pairs: Any, splits: Any, cover
     return pair_decisions(pairs, verdicts, splits, of_family), one_order
 
 
-ASSETS = [pair_judge_coverage, preference_accuracy, preference_ranks]
-WEIGHING = [fit_preference_models]
-"""What further needs the rubric's assets."""
+ASSETS = [pair_judge_coverage, preference_accuracy, fit_preference_models, preference_ranks]

@@ -10,10 +10,12 @@ from judge_pipeline.tables import (
     evaluation,
     judging,
     leaderboard,
+    misalignment,
     pair_judging,
     preference,
     preference_accuracy,
     reratings,
+    rubric,
 )
 from judge_pipeline.tables.anchors import ANCHOR_FIGURES, ANCHOR_RUNS
 from judge_pipeline.tables.canaries import JUDGE_CANARIES, JUDGE_CANARY_EFFECTS
@@ -85,6 +87,8 @@ ALL_TABLES = (
     *preference.TABLES,
     *pair_judging.TABLES,
     *preference_accuracy.TABLES,
+    *misalignment.TABLES,
+    *rubric.TABLES,
 )
 """Every table of the house."""
 

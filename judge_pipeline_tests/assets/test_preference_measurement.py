@@ -84,7 +84,7 @@ class Made:
             return self._run(name)
 
     def _run(self, name: str | None) -> dg.ExecuteInProcessResult:
-        assets = [*preference_measurement.ASSETS, *preference_measurement.WEIGHING, *STORED]
+        assets = [*preference_measurement.ASSETS, *STORED]
         over_all = dg.AssetSelection.assets("preference_ranks")
         return dg.materialize(
             assets,
@@ -213,7 +213,8 @@ def test_nothing_judged_and_nothing_scored_are_tables_with_reasons(made: Made) -
     assert fits["reason"].tolist() == ["A was chosen on every pair"]
     assert made.store.read(MISALIGNMENT, "made")["value"].isna().all()
 
-    made.write("made", MadeSet(given.pairs, given.splits, given.judgments, RUBRIC_SCORES.empty()))
+    made.write("made", given)
+    made.store.path(RUBRIC_SCORES, "made").unlink()
     made.run()
     assert made.store.read(PREFERENCE_MODELS, "made").empty
     assert set(made.store.read(PREFERENCE_MODEL_FITS, "made")["reason"]) == {"there is no rubric item"}
