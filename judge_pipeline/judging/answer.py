@@ -113,28 +113,38 @@ def _read(text: str, model: type[M]) -> Answer[M] | Failure:
 
 
 @cache
-def json_schema(model: type[BaseModel]) -> Mapping[str, Any]:
+def json_schema(model: type[BaseModel], *, bounds: bool = False) -> Mapping[str, Any]:
     """The JSON schema sent to providers: types, required fields, no others; ranges stand in the descriptions.
 
     Keywords that some providers refuse in strict mode (minimum, maxLength, title, ...) are left out: the strict check
     of every value is ours, in :func:`parse_answer`. The schema is shared: do not change it.
+
+    Args:
+        model: the answer.
+        bounds: whether lengths of texts and lists stay in, for a grammar that holds a model to them.
     """
     full = model.model_json_schema()
-    return _plain_schema(full, full.get("$defs", {}))
+    return _plain_schema(full, full.get("$defs", {}), (*_PLAIN, *_BOUNDS) if bounds else _PLAIN)
 
 
-def _plain_schema(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+_PLAIN = ("type", "description", "enum")
+_BOUNDS = ("minLength", "maxLength", "minItems", "maxItems")
+
+
+def _plain_schema(
+    node: Mapping[str, Any], definitions: Mapping[str, Any], keywords: tuple[str, ...]
+) -> dict[str, Any]:
     """A part of pydantic's schema with references written out, and only what providers take."""
     if "$ref" in node:
         referred = definitions[node["$ref"].rpartition("/")[2]]
         node = referred | {key: value for key, value in node.items() if key != "$ref"}
-    kept = {key: node[key] for key in ("type", "description", "enum") if key in node}
+    kept = {key: node[key] for key in keywords if key in node}
     if "const" in node:
         kept |= {"type": "string", "enum": [node["const"]]}
     if "items" in node:
-        kept["items"] = _plain_schema(node["items"], definitions)
+        kept["items"] = _plain_schema(node["items"], definitions, keywords)
     if "properties" in node:
-        fields = {name: _plain_schema(field, definitions) for name, field in node["properties"].items()}
+        fields = {name: _plain_schema(field, definitions, keywords) for name, field in node["properties"].items()}
         kept.pop("description", None)
         kept |= {"properties": fields, "required": list(fields), "additionalProperties": False}
     return kept

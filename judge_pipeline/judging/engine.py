@@ -118,7 +118,8 @@ def _asked(
     judge: str, settings: AskedSettings, scope: pd.DataFrame, checkpoint: Checkpoint, context: JudgingContext,
     of_contest: pd.Series,
 ) -> JudgingResult:  # fmt: skip
-    asked = ask_rows(judge, settings, ATTEMPT, scope, checkpoint=checkpoint, context=context, of_whole=of_contest)
+    whole = frozenset(of_contest)
+    asked = ask_rows(judge, settings, ATTEMPT, scope, checkpoint=checkpoint, context=context, of_whole=whole)
     prepared, failed = asked.prepared, asked.failed
     outputs, spent = outputs_and_total(checkpoint, judge, prepared, asked.judgments)
     return JudgingResult(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ class ContestSpending:
     def __init__(
         self,
         checkpoint: Checkpoint,
-        attempt_ids: frozenset[str],
+        attempt_ids: Container[str],
         judge: str,
         clock: Callable[[], float] = time.monotonic,
         contest: str | None = None,

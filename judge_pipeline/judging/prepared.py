@@ -101,7 +101,7 @@ def _embedded(settings: EmbeddedJudge, question: Question) -> Callable[[tuple[Me
     from judge_pipeline.judging.backends.embedded_backend import embedded_call
 
     def call(messages: tuple[Message, ...], row: Row) -> Call:
-        return embedded_call(settings, messages, question.scoring, question.answer_model(row))
+        return embedded_call(settings, messages, question.scoring, question.model(settings, row))
 
     return call
 

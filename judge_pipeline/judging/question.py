@@ -51,6 +51,8 @@ class Question:
         templates: how a judge states its answer (``schema``; see ``answer_form`` in the settings; ``embedded``,
             ``reward``) -> the prompt template that asks for it so, where the judge's settings name none.
         answer_model: what an answer to a row must be; given None, what it must be for any row.
+        embedded_answer_model: the same where the embedded model writes it, held to its lengths by a grammar; None: no
+            other.
         unpack: a row -> the fields that a template can use.
         shorten: the same row for the embedded model, which is shown less.
         scoring: how the embedded model's token probabilities become an answer; None where it writes one.
@@ -70,6 +72,7 @@ class Question:
     scoring: Scoring | None = None
     readers: Mapping[str, Reader] = field(default_factory=dict)
     keeps_invalid: bool = False
+    embedded_answer_model: Callable[[Row | None], type[BaseModel]] | None = None
     choose: Callable[[pd.DataFrame, int, int], frozenset[str]] = pilot
 
     def form(self, settings: Asked) -> str:
@@ -95,7 +98,13 @@ class Question:
 
     def reader(self, settings: Asked, row: Row | None) -> Reader:
         """How the judge's answer to the row is read."""
-        return self.readers.get(self.form(settings)) or reader_of(self.answer_model(row))
+        return self.readers.get(self.form(settings)) or reader_of(self.model(settings, row))
+
+    def model(self, settings: Asked, row: Row | None) -> type[BaseModel]:
+        """What the judge's answer to the row must be."""
+        if settings.backend == "embedded" and self.embedded_answer_model is not None:
+            return self.embedded_answer_model(row)
+        return self.answer_model(row)
 
 
 def same_for_all(model: type[BaseModel]) -> Callable[[Row | None], type[BaseModel]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -82,7 +82,7 @@ def ask_rows(
     *,
     checkpoint: Checkpoint,
     context: JudgingContext,
-    of_whole: Iterable[str],
+    of_whole: Container[str],
 ) -> RowsAsked:
     """Ask the judge about every row whose answer is not stored.
 
@@ -93,7 +93,7 @@ def ask_rows(
         rows: the rows in the judge's scope, each id once.
         checkpoint: the store of what is answered.
         context: the rest.
-        of_whole: the ids of all rows that a ceiling for the whole (``ceiling_usd: contest``) counts.
+        of_whole: the ids whose calls a ceiling for the whole (``ceiling_usd: contest``) counts.
 
     Raises:
         JudgingError: nothing can be asked at all: a prompt template is missing or wrong, the checkpoint cannot be used,
@@ -193,7 +193,7 @@ def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:
 
 def _advanced(
     judge: str, settings: LitellmJudge, question: Question, prepared: Prepared, to_ask: Sequence[str],
-    checkpoint: Checkpoint, context: JudgingContext, of_whole: Iterable[str],
+    checkpoint: Checkpoint, context: JudgingContext, of_whole: Container[str],
 ) -> Advanced:  # fmt: skip
     """How far the judge's batches are after they were brought forward."""
     from judge_pipeline.judging.backends.direct_backend import DirectBackend
@@ -274,7 +274,7 @@ def _unanswered_repeats(prepared: Prepared, failed: Mapping[str, Failed]) -> tup
 
 def _budget(
     judge: str, settings: AskedSettings, run_id: str, checkpoint: Checkpoint, context: JudgingContext,
-    of_whole: Iterable[str], batch: Batch | None = None,
+    of_whole: Container[str], batch: Batch | None = None,
 ) -> Budget | None:  # fmt: skip
     """What sets money aside, for calls or for a batch; None where there is no ceiling, or the model costs nothing.
 
@@ -291,7 +291,7 @@ def _budget(
             "the judge a price (both figures 0 for a server of your own), or take the ceiling away"
         )
     price = price.less(batch.discount) if batch is not None else price
-    contest = ContestSpending(checkpoint, frozenset(of_whole), judge, contest=context.contest)
+    contest = ContestSpending(checkpoint, of_whole, judge, contest=context.contest)
     return Budget(context.ceilings, price, context.spending, contest, run_id, checkpoint.longest_answer(judge))
 
 

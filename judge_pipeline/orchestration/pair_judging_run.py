@@ -94,7 +94,7 @@ def _asked(
     from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.row_asking import ask_rows
     from judge_pipeline.preference.pair_judgments import missing, not_verified, pair_judgments
-    from judge_pipeline.preference.pair_question import pair_question, pair_rows
+    from judge_pipeline.preference.pair_question import IdsOfSet, pair_question, pair_rows
 
     resource = context.resources.workspace
     workspace, of_set = resource.workspace(), resource.preference(name)
@@ -112,7 +112,7 @@ def _asked(
     ):
         asked = ask_rows(
             judge, settings, pair_question(of_set.judging.may_tie), scope,
-            checkpoint=checkpoint, context=judging, of_whole=rows["request_id"],
+            checkpoint=checkpoint, context=judging, of_whole=IdsOfSet(name),
         )  # fmt: skip
         answers = answers_table(checkpoint, judge, asked)
         spent = spent_in_all(checkpoint, judge, asked)

@@ -87,7 +87,8 @@ class RubricAsking:
     def _asked(self, judge: str, question: Question, rows: pd.DataFrame) -> Answers:
         from judge_pipeline.judging.answers_table import answers_table
         from judge_pipeline.judging.row_asking import ask_rows
-        from judge_pipeline.preference.rubric_questions import ID, Answers
+        from judge_pipeline.preference.pair_question import IdsOfSet
+        from judge_pipeline.preference.rubric_questions import Answers
 
         if rows.empty:
             return Answers({})
@@ -99,7 +100,7 @@ class RubricAsking:
         with one_asking(workspace, place_of_set(name), judge, lambda: self._wait(judge)):
             asked = ask_rows(
                 judge, asked_settings(workspace, judge), question, rows,
-                checkpoint=self.checkpoint, context=judging, of_whole=rows[ID],
+                checkpoint=self.checkpoint, context=judging, of_whole=IdsOfSet(name),
             )  # fmt: skip
             table = answers_table(self.checkpoint, judge, asked)
         self.tally.add(judge, table)

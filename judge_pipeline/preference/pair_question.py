@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import pandas as pd
@@ -140,6 +141,17 @@ def _stated(read: Any) -> Reader:
 def set_key(preference_set: str) -> str:
     """16 hexadecimal digits of a set: what the ids of all that is asked about it begin with."""
     return hashlib.sha256(f"set {preference_set}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class IdsOfSet:
+    """The ids of all that is asked about a set, whatever is asked: pairs, rubric items, criteria."""
+
+    preference_set: str
+
+    def __contains__(self, request_id: object) -> bool:
+        """Whether the id is one of the set's."""
+        return isinstance(request_id, str) and request_id.startswith(f"{set_key(self.preference_set)}/")
 
 
 def pair_key(preference_set: str, pair_id: str) -> str:

@@ -39,7 +39,7 @@ def ask(checkpoint: Checkpoint, context: JudgingContext, loopback_judge: Any) ->
     def asking(rows: pd.DataFrame, **settings: Any) -> tuple[RowsAsked, pd.DataFrame]:
         asked = ask_rows(
             "j", loopback_judge(**settings), QUESTION, rows, checkpoint=checkpoint, context=context,
-            of_whole=rows["request_id"],
+            of_whole=frozenset(rows["request_id"]),
         )  # fmt: skip
         return asked, answers_table(checkpoint, "j", asked)
 

@@ -62,7 +62,7 @@ def embedded_call(
     parameters: dict[str, Any] = {"context_tokens": settings.context_tokens} | _versions()
     if scoring is None:
         parameters |= {"max_tokens": settings.max_output_tokens, "temperature": 0}
-        schema = None if answer_model is None else json_schema(answer_model)
+        schema = None if answer_model is None else json_schema(answer_model, bounds=True)
         return Call(model=MODEL, base_url=None, parameters=parameters, messages=messages, schema=schema)
     if not asked or (scoring.questions is not None and asked != scoring.questions):
         wanted = ", ".join(f"--- question: {name} ---" for name in scoring.questions or ("NAME",))
