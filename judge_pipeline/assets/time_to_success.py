@@ -97,6 +97,7 @@ def survival_tests(context: dg.AssetExecutionContext, trajectory_times: Any) -> 
     group=GROUP,
     inputs=(ATTEMPTS, TRAJECTORIES),
     rooms=("cocreation/hazards.py", "cocreation/turn_orders.py", "cocreation/trajectories.py", "statistics"),
+    figures=True,
 )
 def hazards(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any) -> Made:
     """Turns and problems in one model; intervals take participants as independent."""

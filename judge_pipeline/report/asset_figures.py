@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
+from judge_pipeline.figures.hazards import hazard_problems_figure, hazard_turns_figure
 from judge_pipeline.figures.misalignment import misalignment_figure
 from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.preference_accuracy import position_bias_figure, preference_accuracy_figure
@@ -54,6 +55,23 @@ class _Look:
     view: Callable[[pd.DataFrame], View] | None = None
 
 
+def _hazards(tables: Tables) -> list[DrawnFigure]:
+    return [draw(tables["hazards"]) for draw in (hazard_turns_figure, hazard_problems_figure)]
+
+
+def _struggle(tables: Tables) -> list[DrawnFigure]:
+    curves = tables["struggle_curves"]
+    return [struggle_figure(curves, in_doubt=_order_in_doubt(curves))]
+
+
+def _order_in_doubt(curves: pd.DataFrame) -> bool:
+    """Whether the check of turn order warns: most rejections of solved trajectories follow the first accepted one."""
+    turn = curves["turn"].astype("float64")
+    first = turn.where((curves["y"] == 1).fillna(False)).groupby([curves["participant"], curves["problem_id"]])
+    away = (turn - first.transform("min"))[(curves["y"] == 0).fillna(False)]
+    return bool((away > 0).sum() > (away < 0).sum())
+
+
 def _struggle_groups(tables: Tables) -> list[DrawnFigure]:
     groups = tables["struggle_groups"]
     levels = (struggle_levels_figure(groups, name) for name in ("problem_id", "participant"))
@@ -90,7 +108,8 @@ _LOOKS = {
     "survival": _Look(lambda t: [survival_figure(t["survival"])], cocreation_views.survival),
     "survival_curves": _Look(lambda t: [time_curves_figure(t["survival_curves"])], dynamics_views.survival_curves),
     "survival_groups": _Look(lambda t: [time_groups_figure(t["survival_groups"])], dynamics_views.time_groups),
-    "struggle_curves": _Look(lambda t: [struggle_figure(t["struggle_curves"])]),
+    "hazards": _Look(_hazards, dynamics_views.hazards),
+    "struggle_curves": _Look(_struggle),
     "struggle_groups": _Look(_struggle_groups),
     "pattern_groups": _Look(lambda t: [patterns_figure(t["pattern_groups"])], dynamics_views.pattern_groups),
     "revisions": _Look(_churn),

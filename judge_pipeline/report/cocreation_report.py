@@ -15,6 +15,7 @@ from judge_pipeline.figures.cross_metric import cross_metric_figure, decision_ag
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
 from judge_pipeline.figures.estimates import accepted_share, metrics_by_judge
 from judge_pipeline.figures.forest import forest_figure
+from judge_pipeline.figures.hazards import hazard_problems_figure, hazard_turns_figure
 from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.prompt_code import prompt_code_figure
@@ -101,7 +102,12 @@ def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:
         success_figure(tables.success_at_turn),
         *([] if tables.success_curves is None else success_figures(tables.success_curves)),
         survival_figure(tables.survival),
-        *_drawn((tables.survival_curves, time_curves_figure), (tables.survival_groups, time_groups_figure)),
+        *_drawn(
+            (tables.survival_curves, time_curves_figure),
+            (tables.survival_groups, time_groups_figure),
+            (tables.hazards, hazard_turns_figure),
+            (tables.hazards, hazard_problems_figure),
+        ),
         struggle_figure(tables.struggle_curves, in_doubt=_order_in_doubt(tables.trajectories)),
         *_drawn(
             (tables.struggle_groups, struggle_groups_figure),

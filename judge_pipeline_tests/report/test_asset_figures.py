@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from judge_pipeline.cocreation.trajectories import success_at_turn, survival
+from judge_pipeline.cocreation.trajectories import check_turn_order, success_at_turn, survival, trajectories
 from judge_pipeline.report.asset_figures import (
     ASSETS_WITH_FIGURES,
     LIBRARY,
@@ -70,6 +70,24 @@ def test_effects_give_their_correlation_to_the_figure(tables: dict[str, pd.DataF
     without = figures_markdown(*asset_figures("revisions", {"revisions": tables["revisions"]}))
     assert "Spearman" not in without
     assert "Spearman's ρ" in figures_markdown(*asset_figures("churn_effects", tables))
+
+
+def test_a_struggle_curve_says_that_it_may_be_reversed_where_the_check_of_turn_order_warns(
+    tables: dict[str, pd.DataFrame],
+) -> None:
+    curves, given = tables["struggle_curves"], paper_counts_contest()
+    said = []
+    for turned in (lambda table: table, _turned):
+        check = check_turn_order(trajectories(turned(given.attempts), given.splits))
+        words = figures_markdown(*asset_figures("struggle_curves", {"struggle_curves": turned(curves)}))
+        assert ("read from right to left" in words) == (check.warning is not None)
+        said.append(check.warning is not None)
+    assert said == [True, False]
+
+
+def _turned(table: pd.DataFrame) -> pd.DataFrame:
+    last = table.groupby(["participant", "problem_id"])["turn"].transform("max")
+    return table.assign(turn=last + 1 - table["turn"])
 
 
 def test_judges_are_called_by_their_labels(tables: dict[str, pd.DataFrame]) -> None:

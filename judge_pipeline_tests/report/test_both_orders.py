@@ -26,6 +26,7 @@ BY_TURN = (
 
 FIGURES = (
     "success-curves", "success-problem-id", "success-language", "success-participant", "time-curves", "time-groups",
+    "hazard-turns", "hazard-problems",
     "struggle", "struggle-groups", "struggle-judges", "struggle-problems", "struggle-participants", "patterns",
     "churn-code-ned", "churn-codebleu-churn", "convergence",
 )  # fmt: skip
