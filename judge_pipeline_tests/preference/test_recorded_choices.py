@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.judging.failures import JudgingError
@@ -22,12 +22,12 @@ from judge_pipeline.settings import RecordedJudge
 from judge_pipeline_tests.preference import shared_verdicts
 
 IDS = ["p1", "p2", "p3"]
-BY_PAIR = [
+BY_PAIR: list[dict[str, Any]] = [
     {"pair_id": "p1", "decision_ab": "A", "decision_ba": "B", "rationale": 'short, "plain"\nand right', "model": "m-1"},
     {"pair_id": "p2", "decision_ab": "tie", "decision_ba": "A", "rationale": None, "model": None},
     {"pair_id": "p3", "decision_ab": None, "decision_ba": "B", "rationale": None, "model": None},
 ]
-BY_ORDER = [
+BY_ORDER: list[dict[str, Any]] = [
     {"pair_id": "p1", "presentation_order": "AB", "slot": "first", "p_first": 0.75},
     {"pair_id": "p1", "presentation_order": "BA", "slot": "first", "p_first": 1},
     {"pair_id": "p2", "presentation_order": "AB", "slot": "tie", "p_first": None},
@@ -39,11 +39,11 @@ BY_ORDER = [
 
 def written(name: str, rows: list[dict[str, Any]]) -> bytes:
     if name.endswith(".csv"):
-        return pd.DataFrame(rows, dtype=object).to_csv(index=False).encode()
+        return pd.DataFrame(rows, dtype=object).to_csv(index=False).encode("utf-8")
     if name.endswith(".parquet"):
         stream = io.BytesIO()
         pq.write_table(pa.Table.from_pylist(rows), stream)
-        return stream.getvalue()
+        return bytes(stream.getvalue())
     if name.endswith(".json"):
         return json.dumps(rows).encode()
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -103,6 +103,7 @@ def test_slots_and_decisions_of_an_order_say_the_same() -> None:
     assert picked(read([{k: v for k, v in row.items() if k != "slot"} for row in rows])) == SLOTS
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.tuples(*[st.sampled_from(["A", "B", "tie", None])] * 2), min_size=1, max_size=8))
 def test_what_is_written_as_decisions_is_read_as_the_slots_of_verdicts(chosen: list[tuple[Any, Any]]) -> None:
     decisions = pd.DataFrame(
@@ -261,6 +262,7 @@ def test_what_belongs_to_one_order_is_not_read_of_a_row_of_both_and_a_note_says_
     assert picked(found) == SLOTS and not any(picked(found, "p_first").values())
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
 def test_any_bytes_are_choices_or_an_error_that_says_what_to_do(content: bytes) -> None:
     judge = RecordedJudge(backend="recorded", file="c")
