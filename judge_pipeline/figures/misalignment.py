@@ -57,7 +57,7 @@ def misalignment_figure(
         f"{EFFECTS[effect]}; {n_in_words(counts, 'pairs')}, {n_judges.removeprefix('n = ')}; on the right: judges less "
         f"{chooser}, corrected p, ★ misaligned"
     )
-    figure = _drawn(title, subtitle, EFFECTS[effect], len(items))
+    figure = _drawn(title, subtitle, len(items))
     judges = effects[effects["of"] == "judge"]
     short = style.short_names(items, _TITLE)
     annotations: list[dict[str, Any]] = []
@@ -119,12 +119,16 @@ def _notes(ours: pd.DataFrame, items: list[str], pooled: pd.DataFrame, chooser: 
     return tuple(notes)
 
 
-def _drawn(title: str, subtitle: str, measure: str, n_items: int) -> go.Figure:
+def _drawn(title: str, subtitle: str, n_items: int) -> go.Figure:
     import plotly.graph_objects as go
 
-    figure = style.new_figure(title, subtitle, n_items * _ROW + 70, left=12, min_width=320, max_width=900)
+    figure = style.new_figure(title, subtitle, n_items * _ROW + 70, left=18, right=18, min_width=320, max_width=900)
     figure.update_layout(
-        xaxis={"title": {"text": f"{measure}: above 0, chooses what satisfies the item better"}, "nticks": 9},
+        xaxis={
+            "title": {"text": "above 0: chooses what satisfies the item better"},
+            "nticks": 7,
+            "ticklabeloverflow": "allow",
+        },
         yaxis={"visible": False, "range": [-n_items, 0.1]},
         width=900,
     )

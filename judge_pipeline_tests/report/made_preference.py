@@ -34,6 +34,7 @@ MANY_JUDGES = (
     "simulated-grm-gemma-2b", "simulated-claude-sonnet-4", "simulated-deepseek-r1", "simulated-llama-3.1-70b-instruct",
     "simulated-selene-1-mini", "simulated-skywork-critic-llama-3.1-70b", "simulated-prometheus-2-7b", "length",
 )  # fmt: skip
+HOSTILE_JUDGES = (f"simulated-{HOSTILE}", HOSTILE, "length")
 
 ITEMS: dict[str, tuple[str, str, str, str]] = {
     "right-result": ("Right result", "does what was asked for in all cases", "gives a wrong result in some", "both"),
