@@ -159,7 +159,8 @@ def rubric_scores(context: dg.AssetExecutionContext, pair_texts: Any, rubric: An
         **_counts(rows),
         **asking.tally.metadata(),
     }
-    missing = [f"{n} scores are missing: {why}" for why, n in rows["reason"].dropna().value_counts().items()]
+    gone = rows["reason"].dropna()
+    missing = [f"{len(gone)} of {len(rows)} scores are missing; the first: {gone.tolist()[0]}"] if len(gone) else []
     return Made(rows, metadata, {"a_judge_scores": [] if scorer else [NO_SCORER], "all_scored": missing})
 
 

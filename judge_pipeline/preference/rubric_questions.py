@@ -119,9 +119,9 @@ def _shorter(settings: EmbeddedJudge, row: Row) -> Row:
 
 
 def _slot_of_share(shares: Mapping[str, float]) -> dict[str, Any]:
-    """Three equal bins of P(first) / P(either)."""
+    """The likelier of the two words. It is hardly ever "equal": what a place decides, the other order takes back."""
     share = shares["better"]
-    return {score_fields(1)[0]: "first" if share > 2 / 3 else "second" if share < 1 / 3 else "equal"}
+    return {score_fields(1)[0]: "first" if share > 0.5 else "second" if share < 0.5 else "equal"}
 
 
 PROPOSALS = Question(
@@ -155,7 +155,8 @@ SCORES = Question(
     answer_model=_scores,
     unpack=_unpacked,
     shorten=_shorter,
-    scoring=Scoring(("better",), ("first", "second"), _slot_of_share, {"bins": 3}),
+    scoring=Scoring(("better",), ("first", "second"), _slot_of_share, {"scored": "first_or_second"}),
+    keeps_invalid=True,
 )
 """Which response of the pair satisfies each item better? (TRACE, section 3, step 3)"""
 

@@ -52,8 +52,8 @@ def score_requests(
     groups = list(_groups(items, items_per_call))
     for pair in pairs:
         key = pair_key(preference_set, pair.pair_id)
-        for number, group in enumerate(groups, start=1):
-            for order in PRESENTATION_ORDERS:
+        for order in PRESENTATION_ORDERS:
+            for number, group in enumerate(groups, start=1):  # the same pair again: servers cache what stands first
                 name = f"{key}/rubric-{number}-{order}"
                 shown[name] = score_shown(pair, group, order)
                 asked[name] = (pair.pair_id, order, group)
