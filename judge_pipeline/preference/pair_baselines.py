@@ -115,12 +115,12 @@ class _Choice:
     what: str
     number_a: float
     number_b: float
-    p_a: float | None = None
+    are_probabilities: bool = False
 
     def row(self, pair_id: str, order: str, request_hash: str) -> dict[str, Any]:
         """The choice as it looks in a presentation order."""
         numbers = (self.number_a, self.number_b) if order == "AB" else (self.number_b, self.number_a)
-        p_first = None if self.p_a is None else numbers[0]
+        p_first = numbers[0] if self.are_probabilities else None
         slot = slot_of(self.decision, order)
         assert slot is not None
         rationale = f"{self.what}: {numbers[0]:.12g} of the first, {numbers[1]:.12g} of the second"
@@ -212,7 +212,7 @@ def _of_log_odds(log_odds: float, words: str) -> _Choice:
     lesser = round(1.0 - greater, DECIMALS)
     p_a, p_b = (greater, lesser) if log_odds > 0 else (lesser, greater)
     decision = "tie" if p_a == p_b else "A" if p_a > p_b else "B"
-    return _Choice(decision, words, p_a, p_b, p_a)
+    return _Choice(decision, words, p_a, p_b, are_probabilities=True)
 
 
 def _folds(groups: pd.Series, folds: int, seed: int) -> dict[str, int]:
