@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from judge_pipeline.table_schema import Column, Table
 from judge_pipeline.tables.columns import estimate_columns
 from judge_pipeline.tables.pair_judging import PRESENTATION_ORDERS
@@ -17,9 +19,12 @@ CRITERION_VERDICT_VALUES = ("A", "B", "tie", "insufficient")
 
 CONFIDENCES = ("low", "medium", "high")
 
-CRITERION_FATES = ("kept", "replaced", "redundant", "conflicting", "over_limit")
+CRITERION_FATES = (
+    "kept", "replaced", "redundant", "conflicting", "redundancy_unchecked", "conflict_unchecked", "over_limit",
+)  # fmt: skip
 """What became of a criterion: in force; a tied parent in whose place a child stands; a child that was not accepted,
-since another says the same, since it contradicts another, or since there were enough."""
+since another says the same, since it contradicts another, since one of these two checks has no valid answer, or since
+there were enough."""
 
 STAGES = (
     "monolithic", "generation", "improvement", "pairwise_verdicts", "pointwise_answers", "weights", "decomposition",
@@ -66,6 +71,12 @@ CRITERION_VERDICTS = Table(
         _HASH,
     ),
     ("pair_id", "criterion", "presentation_order"),
+)
+
+CHILD_VERDICTS = replace(
+    CRITERION_VERDICTS,
+    name="child_verdicts",
+    description="The same of a criterion that refinement made and accepted (CriterAlign, section 3.3, BTCR).",
 )
 
 CRITERION_ANSWERS = Table(
@@ -170,7 +181,7 @@ CRITERIA_ABLATION = Table(
 )
 
 TABLES = (
-    CRITERIA, CRITERION_VERDICTS, CRITERION_ANSWERS, REFINED_CRITERIA, CONSISTENT_EVIDENCE, CRITERIA_DECISIONS,
-    CRITERIA_CALLS, CRITERIA_ABLATION,
+    CRITERIA, CRITERION_VERDICTS, CHILD_VERDICTS, CRITERION_ANSWERS, REFINED_CRITERIA, CONSISTENT_EVIDENCE,
+    CRITERIA_DECISIONS, CRITERIA_CALLS, CRITERIA_ABLATION,
 )  # fmt: skip
 """The tables of this module."""
