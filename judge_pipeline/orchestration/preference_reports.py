@@ -88,7 +88,7 @@ def preference_report_provenance(
         data_versions=_data_versions(store, preference_set),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
-            "splits ledger (sha256)": ledger.sha256(),
+            "splits ledger (sha256)": _sha256(ledger.path),
             **_settings_in_words(settings),
         },
         version=version("judge-pipeline"),
