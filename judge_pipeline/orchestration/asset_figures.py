@@ -29,13 +29,21 @@ def write_figures(
         tables: name -> table: the asset's own, and its inputs.
         code_version: of the asset, for the foot of the page.
     """
-    from judge_pipeline.report.asset_figures import LIBRARY, asset_figures, figures_markdown, figures_page
+    from judge_pipeline.report.asset_figures import (
+        LIBRARY,
+        OF_PREFERENCE_SETS,
+        asset_figures,
+        figures_markdown,
+        figures_page,
+    )
     from judge_pipeline.report.page import plotly_js
 
     partition = str(context.partition_key)
-    figures, views = asset_figures(asset, tables)
-    page = figures_page(asset, partition, figures, views, code_version)
-    path = figures_path(context.resources.workspace.workspace(), partition, asset)
+    resource = context.resources.workspace
+    chosen_by = resource.preference(partition).chosen_by if asset in OF_PREFERENCE_SETS else None
+    figures, views = asset_figures(asset, tables, chosen_by)
+    page = figures_page(asset, partition, figures, views, code_version, chosen_by)
+    path = figures_path(resource.workspace(), partition, asset)
     _write_where_other(path.with_name(LIBRARY), plotly_js().encode())
     write_whole(path, page.encode("utf-8", "replace"))
     return {

@@ -29,6 +29,7 @@ from judge_pipeline.report.cocreation_report import PAPER_FIGURES, success_figur
 from judge_pipeline.report.inputs import judge_kinds
 from judge_pipeline.report.markdown import escape
 from judge_pipeline.report.page import render
+from judge_pipeline.report.preference_inputs import PEOPLE, chooser_of
 from judge_pipeline.report.prompt_space_views import prompt_space_view
 from judge_pipeline.report.view import Cell, View
 from judge_pipeline.tables.misalignment import EFFECTS
@@ -98,8 +99,9 @@ def _preference_accuracy(tables: Tables) -> list[DrawnFigure]:
     return [preference_accuracy_figure(own), position_bias_figure(own)]
 
 
-def _misalignment(tables: Tables) -> list[DrawnFigure]:
-    return [misalignment_figure(tables["preference_models"], tables["misalignment"], effect) for effect in EFFECTS]
+def _misalignment(tables: Tables, chosen_by: str = PEOPLE) -> list[DrawnFigure]:
+    models, tested, chooser = tables["preference_models"], tables["misalignment"], chooser_of(chosen_by)
+    return [misalignment_figure(models, tested, effect, chooser) for effect in EFFECTS]
 
 
 _LOOKS = {
@@ -127,23 +129,30 @@ ASSETS_WITH_FIGURES = frozenset(_LOOKS)
 """The assets that show figures."""
 
 
-def asset_figures(asset: str, tables: Tables) -> tuple[list[DrawnFigure], list[View]]:
+def asset_figures(asset: str, tables: Tables, chosen_by: str | None = None) -> tuple[list[DrawnFigure], list[View]]:
     """The figures of an asset, and its table of numbers, which is left out where the report has none.
 
     Args:
         asset: one of ``ASSETS_WITH_FIGURES``.
         tables: name -> table: the asset's own, and those that it was made from. Where ``judge_coverage`` is among
             them, or ``pair_judge_coverage``, judges are called by their labels.
+        chosen_by: who or what chose, of a preference set: nothing is said of people where no person chose.
     """
     look = _LOOKS[asset]
     coverage = tables.get("pair_judge_coverage" if asset in OF_PREFERENCE_SETS else "judge_coverage")
     tables = {**tables, asset: _labelled(tables[asset], coverage)}
-    figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in look.figures(tables)]
+    drawn = _misalignment(tables, chosen_by) if asset == "misalignment" and chosen_by else look.figures(tables)
+    figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
     return figures, [] if look.view is None else [look.view(tables[asset])]
 
 
 def figures_page(
-    asset: str, partition: str, figures: Sequence[DrawnFigure], views: Sequence[View], code_version: str
+    asset: str,
+    partition: str,
+    figures: Sequence[DrawnFigure],
+    views: Sequence[View],
+    code_version: str,
+    chosen_by: str | None = None,
 ) -> str:
     """The page of an asset's figures, to lie beside ``LIBRARY``; the same for the same input.
 
@@ -153,6 +162,7 @@ def figures_page(
         figures: what ``asset_figures`` gives.
         views: likewise.
         code_version: of the asset.
+        chosen_by: who or what chose, of a preference set.
     """
     of_set = asset in OF_PREFERENCE_SETS
     context = {
@@ -160,6 +170,7 @@ def figures_page(
         "partition": partition,
         "kind": "Preference set" if of_set else "Contest",
         "report": "preference_report.html" if of_set else "cocreation_report.html",
+        "chosen_by": chosen_by,
         "figures": figures,
         "provenance": {"code_version": code_version},
     }

@@ -91,6 +91,11 @@ NOBODY = ("no person", "no people", "nobody", "no one", "no human")
 """How ``chosen_by`` says, among other words, that people did not."""
 
 
+def chooser_of(chosen_by: str) -> str:
+    """What those whose choices the labels are shall be called: ``people``, or ``the labels`` where they are not."""
+    return PEOPLE if chosen_by.strip().casefold() == PEOPLE else "the labels"
+
+
 @dataclass(frozen=True, slots=True)
 class PreferenceProvenance:
     """Where a report's numbers come from. No clock: the same data give the same bytes.

@@ -90,6 +90,7 @@ def _turned(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(turn=last + 1 - table["turn"])
 
 
+@pytest.mark.slow
 def test_judges_are_called_by_their_labels(tables: dict[str, pd.DataFrame]) -> None:
     columns = {"judge": "claude", "backend": "litellm", "model": "m", "status": "stale", "reason": "r"}
     words = figures_markdown(*asset_figures("struggle_groups", {**tables, "judge_coverage": pd.DataFrame([columns])}))
@@ -102,6 +103,11 @@ def test_a_preference_set_s_page_is_drawn_under_the_first_rule_alone(tables: dic
     alone = {**tables, "preference_accuracy": accuracy[accuracy["rule"] == "trace"]}
     assert page_of("preference_accuracy", tables) == page_of("preference_accuracy", alone)
     assert "Preference set <code>mini</code>" in page_of("preference_accuracy", tables)
+    rule = "a stated rule; no person <chose>"
+    figures, views = asset_figures("misalignment", tables, rule)
+    html = figures_page("misalignment", "mini", figures, views, "abc", rule)
+    assert "Chosen by: a stated rule; no person &lt;chose&gt;." in html
+    assert "people" not in figures_markdown(figures, views)
     columns = {"judge": "first", "backend": "baseline", "model": "m", "status": "stale", "reason": "r", "family": None}
     labelled = {**tables, "pair_judge_coverage": pd.DataFrame([columns])}
     assert "first \\(baseline, stale\\)" in figures_markdown(*asset_figures("preference_accuracy", labelled))
