@@ -20,7 +20,7 @@ from judge_pipeline.report.shown_lines import MAX_LINES, Line, lines_of, shown_l
 TEMPLATE, INDEX_TEMPLATE = "trajectory.html.j2", "trajectories.html.j2"
 
 MAX_PROMPT_CHARS = 20_000
-CURVE_WIDTH, CURVE_HEIGHT, CURVE_ROOM = 640, 150, 24
+CURVE_WIDTH, CURVE_HEIGHT, CURVE_ROOM = 640, 188, 42
 
 _KINDS = {"+": "added", "-": "removed", "@": "place", " ": "same"}
 
@@ -138,11 +138,18 @@ def trajectory_page(contest: str, participant: str, problem: str, turns: Sequenc
         "participant": participant,
         "problem": problem,
         "turns": turns,
+        "outcome": outcome(turns),
         "curve": curve_points(turns),
         "curve_size": (CURVE_WIDTH, CURVE_HEIGHT, CURVE_ROOM),
         "provenance": {"code_version": code_version},
     }
     return render(TEMPLATE, [], context)
+
+
+def outcome(turns: Sequence[Turn]) -> str:
+    """Whether and when the trajectory was solved."""
+    first = next((turn.turn for turn in turns if turn.look == "accepted"), None)
+    return "not solved" if first is None else f"solved at turn {first}"
 
 
 def trajectory_index(contest: str, links: Sequence[TrajectoryLink], n_all: int, code_version: str) -> str:

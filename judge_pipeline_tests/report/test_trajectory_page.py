@@ -47,6 +47,22 @@ def test_each_turn_shows_program_changes_judges_and_prompts() -> None:
     assert len(document.css("section[id^=turn-]")) == len(turns)
     assert len(document.css(".curve circle")) == sum(turn.confidence is not None for turn in turns)
     assert document.css("pre.asked")[0].text().strip() == "why wrong?"
+    ways = document.css("nav li a")
+    assert [way.attributes["href"] for way in ways] == [f"#turn-{turn.turn}" for turn in turns]
+    assert [way.text() for way in ways] == [turn.verdict for turn in turns]
+    solved = attempts.loc[attempts["y"] == 1, "turn"]
+    said = f"solved at turn {solved.min()}" if len(solved) else "not solved"
+    assert said in document.css_first("header").text()
+
+
+def test_a_single_turn_has_a_number_and_no_curve() -> None:
+    attempts, predictions, struggle = longest()
+    first = attempts[attempts["turn"] == 1].assign(y=1, verdict="AC")
+    turns = pages.trajectory_turns(first, predictions, struggle, prompts_of(first, None), same, same)
+    document = LexborHTMLParser(pages.trajectory_page("c", "u", "p", turns, "1"))
+    assert not document.css(".curve") and not document.css("nav")
+    assert f"{turns[0].confidence:.3f} at turn 1" in document.css_first("#content").text()
+    assert "1 attempt, solved at turn 1" in document.css_first("header").text()
 
 
 def test_hostile_programs_prompts_and_reasons_stay_text() -> None:
