@@ -68,7 +68,7 @@ _READ: dict[Table, tuple[Check, ...]] = {
 def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """Raw files -> preference_pairs, preference_quarantine, preference_selection."""
     from judge_pipeline.orchestration.forgetting_pairs import withdrawn_from
-    from judge_pipeline.orchestration.preference_sets import set_files
+    from judge_pipeline.orchestration.preference_sets import files_of_judges, set_files
     from judge_pipeline.preference.pairs import read_pairs
 
     name = preference_set_of(context)
@@ -76,7 +76,9 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     folder, settings = resource.preference_folder(name), resource.preference(name)
     hashes: dict[str, str] = {}
     withdrawn = withdrawn_from(resource.workspace(), name)
-    read = read_pairs(_hashed(set_files(folder, settings), hashes), settings, withdrawn)
+    read = read_pairs(
+        _hashed(set_files(folder, settings, files_of_judges(resource.workspace())), hashes), settings, withdrawn
+    )
     problems = _problems(read)
     if read.pairs.empty:
         lines = problems.get("nothing_set_aside", [])[:20]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,10 @@ class PairInputs:
     texts: pd.DataFrame
     splits: pd.DataFrame
     labels: pd.DataFrame
+
+    def training(self) -> pd.DataFrame:
+        """pair_id, w, split and instruction_group of every pair; a fitted baseline uses train."""
+        return self.labels.merge(self.splits, on="pair_id")
 
     @classmethod
     def stored(cls, workspace: Workspace, name: str) -> PairInputs:
@@ -193,34 +197,28 @@ def computed_choices(
     Raises:
         JudgingError: the file is missing or unusable, or there is nothing to learn from.
     """
-    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.preference.choice_rows import choices_table
     from judge_pipeline.preference.pair_baselines import baseline_choices
     from judge_pipeline.preference.recorded_choices import recorded_choices
     from judge_pipeline.preference.verdicts import PRESENTATION_ORDERS
 
     if isinstance(settings, BaselineJudge):
-        training = inputs.labels.merge(inputs.splits, on="pair_id")
-        records = baseline_choices(settings, inputs.texts, scope, training, seed)
-        return ComputedChoices(_table(judge, records), PRESENTATION_ORDERS, ())
-    path = folder / settings.file
+        chosen = baseline_choices(settings, inputs.texts, scope, inputs.training(), seed)
+        return ComputedChoices(choices_table(judge, chosen), PRESENTATION_ORDERS, ())
+    read = recorded_choices(settings.file, _content(judge, folder / settings.file), settings, list(scope["pair_id"]))
+    return ComputedChoices(choices_table(judge, read.rows), read.orders, read.notes)
+
+
+def _content(judge: str, path: Path) -> bytes:
+    from judge_pipeline.judging.failures import JudgingError
+
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise JudgingError(
             f"judge {judge}: {path} cannot be read ({error.strerror}); put the recorded choices there, or correct "
             "'file' in judges.yaml"
         ) from None
-    read = recorded_choices(settings.file, content, settings, list(scope["pair_id"]))
-    return ComputedChoices(_table(judge, read.records), read.orders, read.notes)
-
-
-def _table(judge: str, records: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    import pandas as pd
-
-    from judge_pipeline.tables import PAIR_JUDGMENTS
-
-    rows = [{"n_tries": 0, **record, "judge": judge} for record in records]
-    return PAIR_JUDGMENTS.conform(pd.DataFrame(rows, columns=PAIR_JUDGMENTS.column_names, dtype="object"))
 
 
 def rows_in_scope(rows: pd.DataFrame, settings: Settings) -> pd.DataFrame:
@@ -308,15 +306,17 @@ def _current(
     workspace: Workspace, name: str, folder: Path, judge: str, inputs: PairInputs, checkpoint: Any
 ) -> dict[PairOrder, str]:
     from judge_pipeline.judging.prepared import prepare
+    from judge_pipeline.preference.pair_baselines import baseline_hashes
     from judge_pipeline.preference.pair_question import pair_question, pair_rows
+    from judge_pipeline.preference.recorded_choices import recorded_hashes
 
     settings, of_set = workspace.judges().get(judge), workspace.preference(folder)
     if isinstance(settings, RecordedJudge | BaselineJudge):
         scope = texts_in_scope(inputs, settings)
-        made = computed_choices(judge, settings, folder, of_set.seed, inputs, scope).rows
-        return dict(
-            zip(zip(made["pair_id"], made["presentation_order"], strict=True), made["request_hash"], strict=True)
-        )
+        if isinstance(settings, BaselineJudge):
+            return baseline_hashes(settings, inputs.texts, scope, inputs.training(), of_set.seed)
+        content = _content(judge, folder / settings.file)
+        return recorded_hashes(settings.file, content, settings, list(scope["pair_id"]))
     rows = rows_in_scope(pair_rows(name, inputs.texts, inputs.splits, of_set.judging), settings)
     question = pair_question(of_set.judging.may_tie)
     prepared = prepare(judge, settings, rows, workspace.config_dir / "prompts", checkpoint, question)

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.settings import PreferenceSettings, Workspace, check_slug
+from judge_pipeline.settings import PreferenceSettings, RecordedJudge, Workspace, check_slug
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import misalignment, pair_judging, preference, preference_accuracy, rubric
@@ -75,8 +75,22 @@ def note_preference_set(workspace: Workspace, folder: Path) -> str:
     return name
 
 
-def set_files(folder: Path, settings: PreferenceSettings) -> Iterator[tuple[str, bytes]]:
+def files_of_judges(workspace: Workspace) -> frozenset[str]:
+    """The files, relative to a set's folder, in which recorded judges' choices are looked for: they hold no pairs."""
+    judges = workspace.judges()
+    listed = [judges.get(name) for name in judges.names("preference")]
+    return frozenset(Path(judge.file).as_posix() for judge in listed if isinstance(judge, RecordedJudge))
+
+
+def set_files(
+    folder: Path, settings: PreferenceSettings, of_judges: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, bytes]]:
     """The files of a set that hold pairs: path relative to the folder, with ``/``, and bytes; sorted by path.
+
+    Args:
+        folder: the set's.
+        settings: which files hold pairs.
+        of_judges: files that hold what judges chose, and are passed over.
 
     Raises:
         SettingsError: no file of the folder is one of ``settings.files``, or one cannot be read.
@@ -85,7 +99,7 @@ def set_files(folder: Path, settings: PreferenceSettings) -> Iterator[tuple[str,
     for file in sorted(folder.rglob("*")):
         path = file.relative_to(folder).as_posix()
         hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-        if hidden or file.is_symlink() or not file.is_file() or path == _SETTINGS:
+        if hidden or file.is_symlink() or not file.is_file() or path == _SETTINGS or path in of_judges:
             continue
         if any(fnmatchcase(path, pattern) for pattern in settings.files):
             found = True
