@@ -64,6 +64,9 @@ def judge_pairs(configuration: Configuration, pairs: PairsToJudge, ask: Ask) -> 
         ValueError: the criterion judge is pointwise, or a stage is another module's.
         JudgingError: answers are missing that the provider failed to bring.
     """
+    elsewhere = not_compared(configuration)
+    if elsewhere:
+        raise ValueError(f"{elsewhere} is no stage of pairwise comparison. Remedy: judge it with its own module")
     generated = generate(configuration, pairs, ask)
     verdicts = judge_criteria(configuration, pairs, generated.criteria, ask)
     refined = refine(configuration, pairs, generated.criteria, verdicts, ask)
@@ -73,6 +76,17 @@ def judge_pairs(configuration: Configuration, pairs: PairsToJudge, ask: Ask) -> 
         generated.criteria, generated.n_duplicates, verdicts, refined.criteria, refined.child_verdicts, evidence,
         decisions,
     )  # fmt: skip
+
+
+def not_compared(configuration: Configuration) -> str | None:
+    """The first setting of a configuration that calls for stages of other modules; None where all are here."""
+    if configuration.is_monolithic:
+        return None
+    settings = {
+        "generator": configuration.generator == "pair", "improve": not configuration.improve,
+        "criterion_judge": configuration.criterion_judge == "pairwise", "refinement": configuration.refinement != "rrd",
+    }  # fmt: skip
+    return next((f"{name}: {getattr(configuration, name)}" for name, is_here in settings.items() if not is_here), None)
 
 
 def generate(configuration: Configuration, pairs: PairsToJudge, ask: Ask) -> Generated:

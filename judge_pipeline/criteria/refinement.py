@@ -84,7 +84,7 @@ def refined_by_ties(
             break
         _decompose(configuration, pairs, pools, round_, ask)
         for check in ("redundancy", "conflict"):
-            _check(configuration, pairs, pools, check, round_, ask)  # type: ignore[arg-type]
+            _check(configuration, pairs, pools, check, round_, ask)
         accepted = {pair_id: pool.accept(configuration.max_criteria) for pair_id, pool in pools.items()}
         made = verdicts_on(configuration, pairs, accepted, ask, round_=round_)
         judged += made.to_dict("records")
@@ -124,10 +124,8 @@ def plain_loop_calls(refined: pd.DataFrame, verdicts: pd.DataFrame, rounds: int)
 
 def batched_calls(refined: pd.DataFrame, verdicts: pd.DataFrame, rounds: int) -> RefinementCalls:
     """What the same took in batches: a call a pair and round in which there was something to ask."""
-    tied, made, left = (
-        {(pair_id, round_) for pair_id, round_, _ in each} for each in _phases(refined, verdicts, rounds)
-    )
-    return RefinementCalls(len(tied), len(made), len(left))
+    phases = _phases(refined, verdicts, rounds)
+    return RefinementCalls(*(len({(pair_id, round_) for pair_id, round_, _ in phase}) for phase in phases))
 
 
 _Asked = list[tuple[str, int, str]]
@@ -182,21 +180,22 @@ class _Pool:
     def drop(self, criterion: str, fate: str, why: str) -> None:
         self.rows[criterion] |= {"fate": fate, "why": why}
 
+    def clashes(self, check: Check, other: str) -> bool:
+        """Whether a finding stands: nothing contradicts a candidate that was dropped itself."""
+        return other != NONE and (check == "redundancy" or self.rows[other]["fate"] in (None, "kept"))
+
     def accept(self, max_criteria: int) -> list[ShownCriterion]:
-        """The candidates that come into force: the first of each parent in its place, further ones while there is room."""
+        """The candidates that come into force: of a parent the first in its place, further ones while there is room."""
         accepted = []
         for child in self.candidates():
             parent = self.rows[self.rows[child.id]["parent"]]
-            if parent["fate"] == "kept" or len(self.in_force()) < max_criteria:
-                replaced = parent["fate"] == "kept"
-                parent |= {
-                    "fate": "replaced",
-                    "why": f"refined by {child.id}" if replaced else f"{parent['why']}, {child.id}",
-                }
-                self.rows[child.id] |= {"fate": "kept"}
-                accepted.append(child)
-            else:
+            if parent["fate"] != "kept" and len(self.in_force()) >= max_criteria:
                 self.drop(child.id, "over_limit", f"{max_criteria} criteria are in force")
+                continue
+            children = "refined by" if parent["fate"] == "kept" else f"{parent['why']},"
+            self.drop(parent["criterion"], "replaced", f"{children} {child.id}")
+            self.rows[child.id] |= {"fate": "kept"}
+            accepted.append(child)
         return accepted
 
 
@@ -256,7 +255,7 @@ def _check(
                 pool.drop(child.id, clashes, f"has the same words as {twins[child.id]}")
             elif reply.answer is None:
                 pool.drop(child.id, unchecked, f"the {check} check has no valid answer: {reply.failure}")
-            elif reply.answer[child.id]["other"] != NONE:
+            elif pool.clashes(check, reply.answer[child.id]["other"]):
                 finding = reply.answer[child.id]
                 pool.drop(child.id, clashes, f"{_WORDS[check]} {finding['other']}: {finding['reason']}")
 
