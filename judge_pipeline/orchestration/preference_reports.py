@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
     from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
 
-OVER_SETS = ("preference_ranks", "rubric_themes")
-"""Tables of the report that there are once, over all sets."""
-
 _CODE = (
     "assets", "figures", "ingest", "judging", "orchestration", "preference", "report", "statistics", "settings"
 )  # fmt: skip
@@ -49,7 +46,7 @@ def preference_report_tables(store: ParquetStore, preference_set: str) -> Prefer
         FileNotFoundError: the set's pairs were never read.
         TableError: the pairs are damaged, or of another version's schema.
     """
-    from judge_pipeline.report.preference_inputs import JUDGMENTS, PreferenceReportInput
+    from judge_pipeline.report.preference_inputs import JUDGMENTS, OVER_SETS, PreferenceReportInput
 
     schemas = PreferenceReportInput.schemas()
     found: dict[str, Any] = {"preference_pairs": store.read(schemas.pop("preference_pairs"), preference_set)}
@@ -103,7 +100,7 @@ def _settings_in_words(settings: PreferenceSettings) -> dict[str, str]:
 
 
 def _data_versions(store: ParquetStore, preference_set: str) -> dict[str, str]:
-    from judge_pipeline.report.preference_inputs import JUDGMENTS, PreferenceReportInput
+    from judge_pipeline.report.preference_inputs import JUDGMENTS, OVER_SETS, PreferenceReportInput
 
     own = {
         name: store.path(table, preference_set)

@@ -20,6 +20,8 @@ MANY_INVALID = 0.1
 """From this share of pairs without two valid answers on a judge is named."""
 WEAK_SCORES = 0.6
 """Below this kappa of the two orders rubric scores are called weak."""
+MAX_NAMED, MAX_REASONS = 4, 6
+"""Judges that are named of those that are not verified for one reason, and reasons."""
 _ONE_ORDER = "needs both orders"
 
 
@@ -64,14 +66,18 @@ def _unverified(given: PreferenceReportInput) -> Statement | None:
     missing = [kind for kind in kinds.values() if not kind.verified]
     if not missing:
         return None
-    lead = f"{len(missing)} of {len(kinds)} judges not verified"
+    idle = all(kind.status == "not judged" for kind in missing)
+    lead = f"{len(missing)} of {len(kinds)} judges {'without choices' if idle else 'not verified'}"
     lead = "No judge is verified" if len(missing) == len(kinds) else lead
     shown = set() if given.preference_accuracy is None else set(given.preference_accuracy["name"].dropna())
     marked = [kind.judge for kind in missing if kind.label in shown]
     use = f"Figures of {names(marked)} are shown and marked" if marked else "No figure rests on them"
-    reasons = "; ".join(f"{kind.judge}: {kind.reason or kind.status}" for kind in missing[:8])
-    more = f"; and {len(missing) - 8} more in the table of judges" if len(missing) > 8 else ""
-    return Statement(lead, f"{use}. {reasons}{more}.", "judges")
+    by_reason: dict[str, list[str]] = {}
+    for kind in missing:
+        by_reason.setdefault(kind.reason or kind.status, []).append(kind.judge)
+    said = [f"{names(judges, MAX_NAMED)}: {reason}" for reason, judges in by_reason.items()][:MAX_REASONS]
+    more = "; more in the table of judges" if len(by_reason) > MAX_REASONS else ""
+    return Statement(lead, f"{use}. {'; '.join(said)}{more}.", "judges")
 
 
 _KIND_WORDS = {
@@ -164,7 +170,8 @@ def _models(fits: pd.DataFrame | None, models: pd.DataFrame | None, chooser: str
     if fits is None or fits.empty:
         return None
     said = []
-    rows = [(text(row["judge"]) or chooser, row) for row in fits.to_dict("records")]
+    fitted = fits[fits["value"].notna()]
+    rows = [(text(row["judge"]) or chooser, row) for row in fitted.to_dict("records")]
     unsure = [name for name, row in rows if above_floor(row) != "yes"]
     if unsure:
         said.append(

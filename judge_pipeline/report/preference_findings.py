@@ -74,7 +74,7 @@ def _best(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement:
 def _told_words(told: Sequence[str], others: int) -> str:
     if others == 1:
         return f"It is{'' if told else ' not'} told from the other judge"
-    return f"It is told from {len(told)} of the other {others} judges{f', {names(told)},' if told else ''}"
+    return f"It is told from {len(told) or 'none'} of the other {others} judges{f', {names(told)},' if told else ''}"
 
 
 def _told_from(rows: pd.DataFrame, judge: str) -> list[str]:
@@ -164,7 +164,9 @@ def _length(rows: pd.DataFrame) -> Statement | None:
     order = sorted(biased, key=lambda judge: -abs(biased[judge]["value"]))
     said = [f"{judge} {_difference(read_estimate(biased[judge]))}" for judge in order[:MAX_NAMED]]
     more = f" and {len(order) - MAX_NAMED} more" if len(order) > MAX_NAMED else ""
-    lead = f"{_of(len(biased), len(tested))} by length, the labels do not" if biased else "No length bias is shown"
+    lead = (
+        f"{_of(len(biased), len(tested))} by length otherwise than the labels" if biased else "No length bias is shown"
+    )
     which = f"Longer response more (+) or less (-) often than the labels: {'; '.join(said)}{more}." if said else (
         "No judge is shown to choose the longer response more or less often than the labels do."
     )  # fmt: skip

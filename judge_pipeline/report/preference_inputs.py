@@ -18,6 +18,9 @@ _TABLES = {
     for table in module.TABLES
 }
 
+OVER_SETS = ("preference_ranks", "rubric_themes")
+"""Tables of the report that there are once, over all sets."""
+
 JUDGMENTS = pair_judging.PAIR_JUDGMENTS
 """The one table that there is for each judge."""
 

@@ -97,7 +97,8 @@ def preference_figures(given: PreferenceReportInput, provenance: PreferenceProve
         drawn.append(rubric_scores_figure(given.rubric_scores))
     models, tested = given.preference_models, given.misalignment
     if models is not None and tested is not None:
-        drawn += [misalignment_figure(models, tested, effect, provenance.chooser) for effect in EFFECTS]
+        effects = EFFECTS if len(tested) else ("coefficient",)  # one figure is enough to say that nothing was tested
+        drawn += [misalignment_figure(models, tested, effect, provenance.chooser) for effect in effects]
     return [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
 
 
@@ -111,7 +112,6 @@ def preference_views(
         provenance: of the set.
         shown: the pairs that the page shows, to which tables link.
     """
-    where = f"Materialize it for {provenance.preference_set} in the UI"
     return [
         *([] if given.dataset_profile is None else [views.profile(given.dataset_profile)]),
         *([] if given.pair_judge_coverage is None else [views.coverage(given.pair_judge_coverage, given.kinds)]),
@@ -122,7 +122,7 @@ def preference_views(
         *([] if given.preference_selection is None else [views.selection(given.preference_selection)]),
         *([] if given.preference_quarantine is None else [views.quarantine(given.preference_quarantine)]),
         *views.provenance(provenance),
-        views.missing_tables(given, where),
+        views.missing_tables(given, provenance.preference_set),
     ]
 
 

@@ -65,7 +65,7 @@ def score_reliability(scores: pd.DataFrame | None, agreement: pd.DataFrame | Non
         cells = [_estimate(view, found.get((item, *key))) for key in wanted]
         view.rows.append([Cell("all items" if item is None else item), *cells])
     if scores is not None and len(scores):
-        by = ", ".join(dict.fromkeys(scores["scorer"]))
+        by = ", ".join(dict.fromkeys(scores["scorer"].dropna())) or "nobody (rubric.scorer names no judge)"
         unscored = int(scores["score"].isna().sum())
         view.remarks.append(
             f"Scored by {by}: -1 where A satisfies the item better, +1 where B does, 0 where both do alike; "

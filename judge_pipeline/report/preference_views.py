@@ -9,8 +9,8 @@ import pandas as pd
 from judge_pipeline.figures.estimates import count, format_number, number, read_estimate, text
 from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.inputs import JudgeKind
-from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
-from judge_pipeline.report.view import Cell, Heading, View, counts_view
+from judge_pipeline.report.preference_inputs import OVER_SETS, PreferenceProvenance, PreferenceReportInput
+from judge_pipeline.report.view import Cell, Heading, View
 
 PROFILE_WORDS = {
     "pairs": "Pairs",
@@ -144,7 +144,10 @@ def coverage(table: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
                 Cell(text(row["model"]) or "–"),
             ]
         )  # fmt: skip
-    view.remarks.append("Figures below rest on verified judges alone, unless a table says otherwise.")
+    view.rows.sort(key=lambda row: row[1].undefined)
+    view.remarks.append(
+        "Verified judges first. Where others have figures below, their status stands beside their name."
+    )
     return view
 
 
@@ -162,21 +165,23 @@ def provenance(given: PreferenceProvenance) -> list[View]:
     }
     asked = {judge: asked_with_words(given.asked_with[judge]) for judge in given.asked_with}
     return [
-        counts_view("provenance", "Where the numbers come from", main),
+        _pairs("provenance", "Where the numbers come from", ("What", "Value"), main),
         _pairs("prompt-hashes", "Prompt templates (sha256)", ("Asked", "Version"), given.prompt_hashes),
         _pairs("asked-with", "Parameters that judges were asked with", ("Judge", "Asked with"), asked),
         _pairs("data-versions", "Versions of the tables", ("Table", "Version"), given.data_versions),
     ]
 
 
-def missing_tables(given: PreferenceReportInput, run: str) -> View:
+def missing_tables(given: PreferenceReportInput, preference_set: str) -> View:
     """Which tables the report could not show, and what makes them."""
     view = View(
         "missing", "Tables that are not there", (Heading("Table"), Heading("What it holds"), Heading("What to run"))
     )
     words = {name: schema.description for name, schema in given.schemas().items()}
     for name in given.missing:
-        view.rows.append([Cell(name), Cell(words.get(name, "What each judge chose.")), Cell(f"{run} (asset {name})")])
+        where = "over all sets" if name in OVER_SETS else f"for {preference_set}"
+        run = f"Materialize the asset {name} {where} in the UI"
+        view.rows.append([Cell(name), Cell(words.get(name, "What each judge chose.")), Cell(run)])
     return view
 
 

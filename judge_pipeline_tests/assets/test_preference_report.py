@@ -10,13 +10,9 @@ import pytest
 
 from judge_pipeline.assets.preference_report import preference_report
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST, ParquetStore
-from judge_pipeline.orchestration.preference_reports import (
-    OVER_SETS,
-    preference_report_path,
-    preference_tables_dir,
-)
+from judge_pipeline.orchestration.preference_reports import preference_report_path, preference_tables_dir
 from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
-from judge_pipeline.report.preference_inputs import JUDGMENTS, PreferenceReportInput
+from judge_pipeline.report.preference_inputs import JUDGMENTS, OVER_SETS, PreferenceReportInput
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import PREFERENCE_PAIRS
 from judge_pipeline.tables.misalignment import MISALIGNMENT
