@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from judge_pipeline.criteria.answers import (
+    EMBEDDED_CRITERIA,
     check_answer,
     children_answer,
     choice_answer,
@@ -89,6 +90,8 @@ def criteria_question(
     def shorten(settings: EmbeddedJudge, row: Row) -> Row:
         short = _PAIR.shorten(settings, row) if shows_pair else row
         cut = {n: short[n][: settings.max_prompt_chars] for n in ("instruction", "guidance") if short.get(n)}
+        if "max_criteria" in row:
+            cut["max_criteria"] = min(row["max_criteria"], EMBEDDED_CRITERIA)
         return {**short, **cut}
 
     return replace(
