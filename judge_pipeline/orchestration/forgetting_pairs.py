@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.orchestration.exports import start_page_path
-from judge_pipeline.orchestration.forgetting import FIGURES, whole_word
+from judge_pipeline.orchestration.forgetting import whole_word
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
 from judge_pipeline.orchestration.preference_sets import SET_TABLES, preference_folders
@@ -32,6 +32,7 @@ from judge_pipeline.tables.rubric import RUBRIC_SCORES
 if TYPE_CHECKING:
     import pandas as pd
 
+FIGURES = "tables of figures over all pairs"
 _BY_PAIR = (PREFERENCE_SPLITS.name, PAIR_TEXTS.name, PAIR_JUDGMENTS.name, RUBRIC_SCORES.name, PREFERENCE_PAIRS.name)
 """Tables from which a pair's rows can be taken while the others stay, the last one last. All others rest on many."""
 
