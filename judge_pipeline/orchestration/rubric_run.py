@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.one_at_a_time import one_asking
-from judge_pipeline.orchestration.pair_judging_run import judging_context, place_of_set
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.preference_sets import preference_folders
+from judge_pipeline.orchestration.set_asking import SetAsking, Tally, set_asking
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, PreferenceSettings, Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
@@ -25,7 +24,6 @@ from judge_pipeline.tables.rubric import RUBRIC
 if TYPE_CHECKING:
     import pandas as pd
 
-    from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.question import Question
     from judge_pipeline.preference.rubric_discovery import Discovery
     from judge_pipeline.preference.rubric_file import InForce
@@ -39,78 +37,47 @@ RUBRIC_FILE = "rubric.yaml"
 NO_SCORER = "rubric.scorer names no judge: set it in preference.yaml to score pairs"
 
 
-@dataclass
-class Tally:
-    """What asking took in this run and those before it, for the UI."""
-
-    taken: dict[str, float] = field(default_factory=dict)
-
-    def add(self, judge: str, answers: pd.DataFrame) -> None:
-        """Add what a table of answers says (``answers_table``)."""
-        for name in ("n_tries", "tokens_in", "tokens_out", "cost_usd"):
-            known = answers[name].dropna()
-            if len(known):
-                self._add(f"{judge}_{name}", float(known.sum()))
-        self._add(f"{judge}_answers", float(answers["answer"].notna().sum()))
-        self._add(f"{judge}_invalid", float(answers["answer"].isna().sum()))
-
-    def metadata(self) -> dict[str, Any]:
-        """All of it, counts as whole numbers."""
-        return {name: value if name.endswith("_usd") else int(value) for name, value in sorted(self.taken.items())}
-
-    def _add(self, name: str, value: float) -> None:
-        self.taken[name] = self.taken.get(name, 0.0) + value
-
-
 @dataclass(frozen=True)
 class RubricAsking:
-    """Judges that are asked about one preference set, through one checkpoint.
+    """Judges that are asked about one preference set's rubric.
 
     Attributes:
-        context: of the running step.
-        preference_set: the set.
-        settings: its settings.
-        checkpoint: what is answered.
-        tally: what asking took.
+        asking: how they are asked.
     """
 
-    context: dg.AssetExecutionContext
-    preference_set: str
-    settings: PreferenceSettings
-    checkpoint: Checkpoint
-    tally: Tally = field(default_factory=Tally)
+    asking: SetAsking
+
+    @property
+    def preference_set(self) -> str:
+        """The set."""
+        return self.asking.preference_set
+
+    @property
+    def settings(self) -> PreferenceSettings:
+        """Its settings."""
+        return self.asking.settings
+
+    @property
+    def context(self) -> dg.AssetExecutionContext:
+        """Of the running step."""
+        return self.asking.context
+
+    @property
+    def tally(self) -> Tally:
+        """What asking took."""
+        return self.asking.tally
 
     def ask(self, judge: str) -> Ask:
         """Asks the judge."""
         return lambda question, rows: self._asked(judge, question, rows)
 
     def _asked(self, judge: str, question: Question, rows: pd.DataFrame) -> Answers:
-        from judge_pipeline.judging.answers_table import answers_table
-        from judge_pipeline.judging.row_asking import ask_rows
-        from judge_pipeline.preference.pair_question import IdsOfSet
         from judge_pipeline.preference.rubric_questions import Answers
 
         if rows.empty:
             return Answers({})
-        resource = self.context.resources.workspace
-        workspace, name = resource.workspace(), self.preference_set
-        folder, what = resource.preference_folder(name), f"{judge}, {question.name}"
-        # A run's limit is of pairs to judge; half a rubric would be another one.
-        judging = replace(judging_context(self.context, workspace, name, self.settings, folder, what), limit=None)
-        with one_asking(workspace, place_of_set(name), judge, lambda: self._wait(judge)):
-            asked = ask_rows(
-                judge, asked_settings(workspace, judge), question, rows,
-                checkpoint=self.checkpoint, context=judging, of_whole=IdsOfSet(name),
-            )  # fmt: skip
-            table = answers_table(self.checkpoint, judge, asked)
-        self.tally.add(judge, table)
-        for note in asked.notes:
-            self.context.log.info(note)
-        return _answers(table)
-
-    def _wait(self, judge: str) -> None:
-        self.context.log.info(f"another run is asking {judge} for {self.preference_set}; waiting")
-        self.context.resources.progress.waiting(judge)
+        workspace = self.context.resources.workspace.workspace()
+        return _answers(self.asking.answers(judge, asked_settings(workspace, judge), question, rows))
 
 
 def _answers(table: pd.DataFrame) -> Answers:
@@ -136,15 +103,13 @@ def rubric_asking(
         dagster.Failure: a setting, a prompt template, the checkpoint or an answer that all depends on is wrong; the
             message says what to do. What was answered is in the checkpoint.
     """
-    from judge_pipeline.judging.checkpoint.store import Checkpoint
-    from judge_pipeline.judging.failures import JudgingError
     from judge_pipeline.preference.rubric_items import RubricError
 
-    try:
-        with closing(Checkpoint(context.resources.workspace.workspace().checkpoint_url)) as checkpoint:
-            yield RubricAsking(context, preference_set, settings, checkpoint)
-    except (JudgingError, RubricError, SettingsError) as error:
-        raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None
+    with set_asking(context, preference_set, settings) as asking:
+        try:
+            yield RubricAsking(asking)
+        except RubricError as error:
+            raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None
 
 
 def asked_settings(workspace: Workspace, judge: str) -> LitellmJudge | EmbeddedJudge:
