@@ -20,8 +20,9 @@ from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
 from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, DynamicsSettings, RevisionSettings
 from judge_pipeline.settings.injections import Injection, InjectionsFile
-from judge_pipeline.settings.preference import SOURCES, PreferenceSettings, PreferenceSplit
+from judge_pipeline.settings.preference import SOURCES, PreferenceSettings, PreferenceSplit, RubricSettings
 from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.settings.rubrics import RubricFile, RubricItem, Theme, ThemesFile
 
 HERE = Path(__file__).resolve().parent / "reference"
 _MADE = "<!-- Made by docs/generate_reference.py from the code: do not edit. -->\n\n"
@@ -85,6 +86,21 @@ def configuration_page() -> str:
     for model in SOURCES:
         name = model.model_fields["format"].annotation.__args__[0]
         parts.append(f"\n### source, format: {name}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+    parts.append(
+        f"\n### rubric of preference.yaml\n\n{_doc(RubricSettings)} A set that states `rubric` states all of it: what "
+        "it leaves out has the default below. How to use it: [find a rubric](../how-to/find-a-rubric.md).\n\n"
+        + _settings_table(RubricSettings)
+    )
+    parts.append(
+        "\n## rubrics/*.yaml\n\nRubric items that people wrote, a set's own `rubric.yaml`, and what a run writes for a "
+        "person to edit.\n\n" + _settings_table(RubricFile)
+    )
+    parts.append(f"\n### A rubric item\n\n{_settings_table(RubricItem)}")
+    parts.append(
+        "\n## rubrics/themes.yaml\n\nA workspace without it has the one that comes with the package.\n\n"
+        + _settings_table(ThemesFile)
+    )
+    parts.append(f"\n### A theme\n\n{_settings_table(Theme)}")
     parts.append(
         "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
         "comes with the package.\n\n" + _settings_table(InjectionsFile)

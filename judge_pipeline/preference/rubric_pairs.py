@@ -66,7 +66,7 @@ def _shown(row: Mapping[Any, Any], budget_chars: int) -> ShownPair:
     if "prior_turns" in texts:
         texts["prior_turns"] = _turns(texts["prior_turns"])
     allowed = share_out([len(text) for text in texts.values()], budget_chars)
-    kept = {name: _cut(name, text, size) for (name, text), size in zip(texts.items(), allowed, strict=True)}
+    kept = {name: cut_text(name, text, size) for (name, text), size in zip(texts.items(), allowed, strict=True)}
     cut = {name: len(texts[name]) - len(text) for name, text in kept.items() if len(text) < len(texts[name])}
     return ShownPair(row["pair_id"], kept, cut)
 
@@ -91,7 +91,8 @@ def _turns(text: str) -> str:
     return "\n\n".join(f"{turn['role']}: {turn['content']}" for turn in json.loads(text))
 
 
-def _cut(name: str, text: str, size: int) -> str:
+def cut_text(name: str, text: str, size: int) -> str:
+    """The text, at most so long; what stands before the place in question loses its beginning, all else its end."""
     if len(text) <= size:
         return text
     return text[len(text) - size :] if name in _KEEPS_END else text[:size]

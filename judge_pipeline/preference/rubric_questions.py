@@ -24,7 +24,7 @@ from judge_pipeline.preference.rubric_answers import (
     scores_answer,
 )
 from judge_pipeline.preference.rubric_items import Item, Proposal, words_of
-from judge_pipeline.preference.rubric_pairs import ShownPair
+from judge_pipeline.preference.rubric_pairs import ShownPair, cut_text
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -112,7 +112,7 @@ def _shorter(settings: EmbeddedJudge, row: Row) -> Row:
     limits |= dict.fromkeys(context, settings.max_prompt_chars)
     texts = {**context, "first": pair["first"], "second": pair["second"]}
     cut = {name: max(0, len(text) - limits[name]) + pair["chars_cut"].get(name, 0) for name, text in texts.items()}
-    short = {name: text[: limits[name]] for name, text in texts.items()}
+    short = {name: cut_text(name, text, limits[name]) for name, text in texts.items()}
     pair |= {"first": short.pop("first"), "second": short.pop("second"), "context": short}
     pair["chars_cut"] = {name: chars for name, chars in cut.items() if chars}
     return {**row, "shown": json.dumps({**shown, "pair": pair}, ensure_ascii=False)}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from judge_pipeline.settings.preference import RubricSettings
 from judge_pipeline.settings.rubrics import read_human_rubric, read_themes
 from judge_pipeline.settings.yaml_file import SettingsError
 
@@ -70,3 +71,9 @@ def test_what_is_wrong_in_themes_is_named(tmp_path: Path, text: str, message: st
     (tmp_path / "rubrics" / "themes.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError, match=re.escape(message)):
         read_themes(tmp_path)
+
+
+def test_a_judge_is_no_second_scorer_of_its_own_scores() -> None:
+    with pytest.raises(ValueError, match="a judge always agrees with itself"):
+        RubricSettings(scorer="one", second_scorer="one")
+    assert RubricSettings(scorer="one", second_scorer="two").two_orders == "must_agree"
