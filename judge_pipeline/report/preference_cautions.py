@@ -18,6 +18,8 @@ FEW_PAIRS = 200
 """Below this many pairs the models of a dozen items rest on little."""
 MANY_INVALID = 0.1
 """From this share of pairs without two valid answers on a judge is named."""
+LEANING, FEW_LABELS = 0.15, 30
+"""From this far off one half on, with this many untied labels, labels are said to lean to one side."""
 WEAK_SCORES = 0.6
 """Below this kappa of the two orders rubric scores are called weak."""
 MAX_NAMED, MAX_REASONS = 4, 6
@@ -39,6 +41,7 @@ def preference_cautions(given: PreferenceReportInput, provenance: PreferenceProv
         _invalid(accuracy),
         _weak_scores(given.rubric_score_agreement),
         _models(given.preference_model_fits, given.preference_models, provenance.chooser),
+        _leaning(given.preference_pairs),
         _ties(given.preference_pairs),
         _set_aside(given.preference_quarantine),
         _missing(given),
@@ -190,6 +193,24 @@ def _models(fits: pd.DataFrame | None, models: pd.DataFrame | None, chooser: str
 def _high_vif(models: pd.DataFrame) -> Sequence[str]:
     rows = models[(models["effect"] == "coefficient") & models["vif"].notna()]
     return list(dict.fromkeys(rows.loc[rows["vif"] >= HIGH_VIF, "item"]))
+
+
+def _leaning(pairs: pd.DataFrame) -> Statement | None:
+    """Labels that are mostly one side: what place, or the source's order, had a part in them cannot be told."""
+    untied = pairs.loc[pairs["w"] != "tie", "w"]
+    if len(untied) < FEW_LABELS:
+        return None
+    share = float((untied == "A").mean())
+    if abs(share - 0.5) < LEANING:
+        return None
+    side, of = ("A", share) if share > 0.5 else ("B", 1 - share)
+    return Statement(
+        f"Labels lean to {side}",
+        f"{format_number(100 * of, 1)}% of {len(untied):,} untied labels are {side}. If those who chose saw {side} in "
+        "one place, the labels may owe to it, and no judge that is asked in both orders can follow them there. The floor "
+        f"'always {side}' is high for the same reason; the source's setting swap: seeded takes that from the floor.",
+        "levels",
+    )
 
 
 def _ties(pairs: pd.DataFrame) -> Statement | None:

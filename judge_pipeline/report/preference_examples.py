@@ -17,7 +17,15 @@ from judge_pipeline.figures.estimates import text, value_words
 from judge_pipeline.report.preference_choices import JudgeChoice, choices_of_pairs, verified_judges
 from judge_pipeline.report.preference_inputs import PreferenceReportInput
 from judge_pipeline.report.preference_weights import Weights, weights_of
-from judge_pipeline.report.shown_lines import Line, lines_of, marked, shown_line, without_long_runs
+from judge_pipeline.report.shown_lines import (
+    Line,
+    first_lines,
+    lines_of,
+    marked,
+    shown_line,
+    without_blank_runs,
+    without_long_runs,
+)
 
 N_DISAGREEMENTS = 4
 """Pairs shown because judges chose otherwise than the labels."""
@@ -31,6 +39,8 @@ RULE = (
 """How the pairs are chosen, in words."""
 
 MAX_TEXT_CHARS = 20_000
+MAX_SHOWN = 40
+"""Lines of a response that are shown; the whole of it is folded below."""
 _OPEN_LINES, _LINES_BEFORE, _LINES_BEHIND = 30, 12, 6
 
 
@@ -192,8 +202,8 @@ def _example(
 
 
 def _response(name: str, lines: list[Line], evidence: str | None) -> Response:
-    short = without_long_runs(lines)
-    return Response(name, short, lines if len(short) < len(lines) else [], _evidence(evidence))
+    short = first_lines(without_blank_runs(without_long_runs(lines)), MAX_SHOWN)
+    return Response(name, short, lines if short != lines else [], _evidence(evidence))
 
 
 def _context(texts: Mapping[str, Any]) -> list[Block]:
@@ -222,7 +232,7 @@ def _beside(title: str, given: str | None, *, last: bool) -> list[Block]:
     lines, n = _plain(given), _LINES_BEFORE if last else _LINES_BEHIND
     if len(lines) <= n:
         return [Block(title, lines, folded=False)]
-    near = lines[-n:] if last else lines[:n]
+    near = without_blank_runs(lines[-n:] if last else lines[:n])
     return [
         Block(f"{title}: {'last' if last else 'first'} {n} of {len(lines):,} lines", near, folded=False),
         Block(f"{title}: all {len(lines):,} lines", lines, folded=True),

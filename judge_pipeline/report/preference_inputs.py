@@ -140,7 +140,7 @@ class PreferenceProvenance:
     @property
     def by_people(self) -> bool:
         """Whether the set says no more than that people chose."""
-        return self.chosen_by.strip().casefold() == PEOPLE
+        return self.chooser == PEOPLE
 
     @property
     def by_nobody(self) -> bool:
@@ -150,7 +150,7 @@ class PreferenceProvenance:
     @property
     def chooser(self) -> str:
         """What figures call those whose choices the labels are: ``people``, or ``the labels`` where it is not plain."""
-        return PEOPLE if self.by_people else "the labels"
+        return chooser_of(self.chosen_by)
 
 
 def item_titles(rubric_table: pd.DataFrame | None) -> dict[str, str]:

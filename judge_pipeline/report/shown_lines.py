@@ -57,3 +57,18 @@ def without_long_runs(lines: Sequence[Line], longest: int = 8, around: int = 3) 
             part = [*part[:around], Line("place", f"… {left_out:,} lines, the same in both …"), *part[-around:]]
         found += part
     return found
+
+
+def without_blank_runs(lines: Sequence[Line], longest: int = 3) -> list[Line]:
+    """The lines, each long run of blank ones as one line that says how many there were."""
+    found: list[Line] = []
+    for blank, run in groupby(lines, key=lambda line: not line.text.strip()):
+        part = list(run)
+        found += [Line("place", f"… {len(part):,} blank lines …")] if blank and len(part) > longest else part
+    return found
+
+
+def first_lines(lines: Sequence[Line], most: int) -> list[Line]:
+    """The first lines, and how many more there are."""
+    rest = len(lines) - most
+    return list(lines) if rest <= 0 else [*lines[:most], Line("place", f"… {rest:,} more lines …")]

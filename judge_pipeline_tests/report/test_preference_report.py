@@ -209,6 +209,13 @@ def test_one_order_and_small_numbers_are_said(bare: LexborHTMLParser) -> None:
     assert "decision_ba" in text_of(bare, "#figure-position-bias")
 
 
+def test_labels_that_lean_to_one_side_are_said_to(demo: PreferenceReportInput) -> None:
+    pairs = demo.preference_pairs.assign(w=["A" if place % 5 else "B" for place in range(len(demo.preference_pairs))])
+    said = text_of(LexborHTMLParser(preference_report_html(PreferenceReportInput(pairs), PROVENANCE)), "#read-first")
+    assert "Labels lean to A. 79.8% of 168 untied labels are A." in said
+    assert "Labels lean" not in text_of(LexborHTMLParser(preference_report_html(demo, PROVENANCE)), "#read-first")
+
+
 def test_a_table_of_another_shape_is_refused(demo: PreferenceReportInput) -> None:
     with pytest.raises(TableError, match="rubric"):
         PreferenceReportInput(demo.preference_pairs, rubric=demo.preference_pairs)

@@ -7,9 +7,11 @@ from judge_pipeline.report.shown_lines import (
     MAX_LINE_CHARS,
     MAX_LINES,
     Line,
+    first_lines,
     lines_of,
     marked,
     shown_line,
+    without_blank_runs,
     without_long_runs,
 )
 
@@ -44,3 +46,11 @@ def test_lines_that_are_too_long_or_too_many_are_not_compared_or_cut() -> None:
     left, right = marked(many, ["y"])
     assert {line.kind for line in (*left, *right)} == {"same"}
     assert lines_of("a\tb\r\nc") == ["a   b", "c"]
+
+
+def test_blank_runs_and_what_is_beyond_the_first_lines_are_counted() -> None:
+    lines = [Line("differs", text) for text in ("a", "", " ", "", "\t", "b", "", "c")]
+    found = without_blank_runs(lines)
+    assert [line.text for line in found] == ["a", "… 4 blank lines …", "b", "", "c"]
+    assert first_lines(found, 5) == found
+    assert [line.text for line in first_lines(found, 2)] == ["a", "… 4 blank lines …", "… 3 more lines …"]
