@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from judge_pipeline.settings.guidance import GuidanceSynthesis
 from judge_pipeline.settings.names import SettingsModel, check_slug
 
 GuidedStage = Literal["generator", "criterion_judge", "final_judge"]
@@ -100,6 +101,9 @@ class CriteriaFile(SettingsModel):
     images: bool = Field(default=True, description="Whether judges that take images are shown screenshots")
     guidance_tokens: int = Field(
         default=150_000, ge=1000, description="Tokens of training records that a synthesizer may be given at once"
+    )
+    guidance: GuidanceSynthesis = Field(
+        default=GuidanceSynthesis(), description="How guidance is synthesized from training pairs"
     )
     resamples: int = Field(default=2000, ge=100, description="Bootstrap resamples behind intervals and gains")
 

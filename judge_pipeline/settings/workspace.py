@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from judge_pipeline.settings.contest import ContestSettings
+from judge_pipeline.settings.criteria import CriteriaFile
 from judge_pipeline.settings.judges import JudgesFile
 from judge_pipeline.settings.preference import PreferenceSettings
 from judge_pipeline.settings.yaml_file import SettingsError, load
@@ -74,6 +75,11 @@ class Workspace:
         own = self.config_dir / "preference.yaml"
         defaults = own if os.path.lexists(own) else packaged_config_dir() / "preference.yaml"
         return load(PreferenceSettings, defaults, folder / "preference.yaml")
+
+    def criteria(self) -> CriteriaFile:
+        """criteria.yaml, checked; a workspace without one has the one that comes with the package."""
+        own = self.config_dir / "criteria.yaml"
+        return load(CriteriaFile, own if os.path.lexists(own) else packaged_config_dir() / "criteria.yaml")
 
 
 def packaged_config_dir() -> Path:
