@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from judge_pipeline_tests import running_fast
 from judge_pipeline_tests.postgresql import PostgresqlServer, running_server
@@ -18,10 +18,12 @@ from judge_pipeline_tests.postgresql import PostgresqlServer, running_server
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 os.environ["DAGSTER_DISABLE_TELEMETRY"] = "1"
 
+# How long an example took says how busy the machine is: on one that was, a deadline failed a test and shrank it for
+# minutes. What is too slow in itself meets the time limit of its test.
+settings.register_profile("judge_pipeline", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # A change lands or not for what it holds, not for what was drawn that day; by hand, each run draws anew.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("ci", settings.get_profile("judge_pipeline"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "judge_pipeline")
 
 # A shell that starts a run in the background has it ignore Ctrl-C, and tests that interrupt themselves would wait.
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,6 +36,15 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 def pytest_configure(config: pytest.Config) -> None:
     """Before pytest decides where its temporary folders lie."""
     running_fast.temporary_folders_in_memory(config)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What needs a PostgreSQL server is slow; the order of the suite, which within a module stays that of the file."""
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and "postgresql" in item.callspec.id:
+            item.add_marker(pytest.mark.slow)
+    running_fast.whole_slow_modules_first(items)
 
 
 def pytest_collection_finish() -> None:
@@ -67,16 +78,18 @@ def shared() -> Path:
 def reported_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a small contest that was read, judged by three judges and reported: never changed, see below.
 
-    Making it takes half a minute. Tests that ask for it belong to the group ``house``, so that one worker makes it.
+    Making it takes half a minute; one worker does, for all.
     """
     from judge_pipeline_tests.mini_contest import MiniContest
     from judge_pipeline_tests.test_pipeline import House
 
-    house = House(MiniContest(tmp_path_factory.mktemp("reported") / "home").lay())
-    with house.instance:
-        outcome = house.through("sharp", "dull", "text")
-    assert outcome.error is None, outcome.error
-    return house.contest.home
+    def make(folder: Path) -> None:
+        house = House(MiniContest(folder / "home").lay())
+        with house.instance:
+            outcome = house.through("sharp", "dull", "text")
+        assert outcome.error is None, outcome.error
+
+    return running_fast.made_once(tmp_path_factory, "reported", make) / "home"
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ processor time once statements are compiled once and the collector leaves alone 
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import getpass
 import os
@@ -60,6 +61,38 @@ def _has_room() -> bool:
     except OSError:
         return False
     return free > _LEAST_FREE_BYTES and os.access(_MEMORY, os.W_OK | os.X_OK) and Path("/proc/self").exists()
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
+    """A folder that the first worker that asks for it fills, and the others wait for: nobody may change it.
+
+    Args:
+        factory: pytest's ``tmp_path_factory``.
+        name: of the folder.
+        make: fills it; called again by the next who asks where it fails.
+    """
+    base = factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder, done = common / name, common / f"{name}.done"
+    with (common / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder
+
+
+def whole_slow_modules_first(items: list[pytest.Item]) -> None:
+    """Put the modules in which every test is slow before all others, so that no worker is left with one at the end.
+
+    The first test that needs the reported home comes before them: while one worker makes it, the other has enough
+    else to do.
+    """
+    quick = {item.path for item in items if item.get_closest_marker("slow") is None}
+    first = next((item for item in items if "reported_home" in getattr(item, "fixturenames", ())), None)
+    items.sort(key=lambda item: (item is not first, item.path in quick))
 
 
 def keep_engines() -> None:

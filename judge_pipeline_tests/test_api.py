@@ -43,6 +43,7 @@ def file(frame: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_the_command_line(frame: pd.DataFrame, file: Path) -> None:
     done = CliRunner().invoke(evaluate, ["attempts", str(file), "--json", "--seed", "7", "--resamples", str(N)])
     printed = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Issue 6, "Must show": the contest with the paper's counts, from its files through every asset to its tables."""
+"""The contest with the paper's counts, from its files through every asset to its tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from judge_pipeline_tests.paper_counts_contest import JUDGES, N_CONVERGENCE, lay
 from judge_pipeline_tests.test_paper_counts_contest import TABLE_I
 
 CONTEST = "paper-counts"
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("paper-counts")]
 
 
 class Ran:

@@ -49,9 +49,10 @@ from judge_pipeline.tables import (
     TRAJECTORIES,
     preference,
 )
+from judge_pipeline_tests.headline_report import run_headline_job
 from judge_pipeline_tests.mini_contest import MiniContest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("house")]
+pytestmark = pytest.mark.slow
 
 
 class House:
@@ -66,6 +67,10 @@ class House:
 
     def run(self, job: str, judge: str | None = None) -> JobOutcome:
         return run_job(self.definitions, self.instance, job, self.contest.name, judge)
+
+    def measure(self) -> JobOutcome:
+        """Predictions and figures of judges, as the report job makes them, without the rest of the report."""
+        return run_headline_job(self.definitions, self.instance, REPORT_CONTEST, self.contest.name)
 
     def table(self, table: object, *judge: str) -> pd.DataFrame:
         return self.store.read(table, self.contest.name, *judge)
@@ -212,7 +217,7 @@ def test_new_attempts_keep_ids_and_splits_and_make_judges_stale(reported: House)
     assert len(merged) == len(splits) and (merged["split_x"] == merged["split_y"]).all()
     failed = house.run(JUDGE_CONTEST, "sharp")
     assert failed.error is not None and "3 of" in failed.error
-    assert house.run(REPORT_CONTEST).error is None
+    assert house.measure().error is None
     coverage = house.table(JUDGE_COVERAGE).set_index("judge")
     assert coverage.loc["sharp", "status"] == "unverified"
     assert "3 of" in coverage.loc["sharp", "reason"]
@@ -266,7 +271,7 @@ def test_judgments_of_other_requests_than_todays_are_stale_and_in_no_figure(repo
     assert any("none_stale" in line for line in outcome.failed_checks)
     for judge in ("dull", "text"):
         assert house.run(JUDGE_CONTEST, judge).error is None
-    assert house.run(REPORT_CONTEST).error is None
+    assert house.measure().error is None
     assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull", "text"}
 
 
@@ -308,5 +313,5 @@ def test_a_damaged_table_of_one_judge_leaves_the_others_their_report(reported: H
     assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "text"}
     assert "dull.parquet cannot be read" in report_path(house.workspace, "mini").read_text(encoding="utf-8")
     assert house.run(JUDGE_CONTEST, "dull").error is None
-    assert house.run(REPORT_CONTEST).error is None
+    assert house.measure().error is None
     assert set(house.table(JUDGE_METRICS)["judge"]) == {"sharp", "dull", "text"}

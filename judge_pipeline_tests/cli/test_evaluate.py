@@ -181,6 +181,7 @@ def test_a_score_outside_its_scale_is_refused_with_its_row(scored_file: Path, tm
         assert "row 1 (line 2)" in result.output
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same(paper_file: Path, tmp_path: Path) -> None:
     frame = paper_items.predictions()
     frame.to_csv(tmp_path / "items.tsv", sep="\t", index=False)

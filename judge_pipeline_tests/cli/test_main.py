@@ -49,6 +49,13 @@ def mini(tmp_path: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> MiniC
     return contest
 
 
+@pytest.fixture
+def reported(copy_of_reported_home: Path, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> MiniContest:
+    """A contest that was judged by sharp, dull and text, and reported."""
+    monkeypatch.chdir(copy_of_reported_home)
+    return MiniContest(copy_of_reported_home)
+
+
 def record(mini: MiniContest, *judges: str) -> None:
     attempts = store_of(Workspace.find({}, mini.home)).read(ATTEMPTS, mini.name)
     for judge in judges:
@@ -67,6 +74,7 @@ def test_help_names_exit_codes_or_says_what_happens(shell: Shell, command: str) 
 
 @pytest.mark.slow
 def test_a_contest_goes_from_files_to_a_report(shell: Shell, mini: MiniContest) -> None:
+    (mini.folder / "submissions" / "E001" / "p1" / "zz.txt").symlink_to("/nonexistent/elsewhere.txt")
     code, out, _ = shell("run", "data/contests/mini", "--dry-run")
     assert code == 0
     planned, _, left_out = out.partition("Left out: ")
@@ -79,28 +87,32 @@ def test_a_contest_goes_from_files_to_a_report(shell: Shell, mini: MiniContest) 
     report = mini.home / "var" / "reports" / "mini" / "cocreation_report.html"
     assert f"Report: {report}" in out and report.is_file()
     assert "ROC-AUC" in out and "Solved by turn 1" in out
+    assert "nothing_set_aside" in out and "zz.txt" in out, "a file that cannot be read is set aside by name"
     code, out, _ = shell("status", "--json")
     rows = {row["judge"]: row for row in map(json.loads, out.splitlines())}
     assert code == 0
     assert (rows["sharp"]["status"], rows["keyed"]["status"]) == ("verified", "not judged")
-    code, out, _ = shell("report", "mini")
-    assert (code, out.strip()) == (0, str(report))
 
 
 @pytest.mark.slow
-def test_out_keeps_everything_in_one_folder(shell: Shell, mini: MiniContest, tmp_path: Path) -> None:
-    code, _, _ = shell("run", "data/contests/mini", "--out", str(tmp_path / "out"), "--judges", "text")
-    assert code == 0
-    assert (tmp_path / "out" / "reports" / "mini" / "cocreation_report.html").is_file()
-    assert not (mini.home / "var").exists()
-
-
-@pytest.mark.slow
-def test_a_judge_that_fails_is_named_and_the_rest_is_reported(shell: Shell, mini: MiniContest) -> None:
-    code, out, err = shell("run", "data/contests/mini", "--judges", "sharp,text")
+def test_judges_that_fail_are_named_and_the_rest_is_reported_all_in_the_folder_that_out_names(
+    shell: Shell, mini: MiniContest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One has no recorded answers and fails, one has no prompt template and cannot even be planned."""
+    monkeypatch.setenv("MINI_CONTEST_KEY", "k")
+    (mini.home / "assets_config" / "prompts" / "cocreation_judge.md.j2").unlink()
+    folder = tmp_path / "out"
+    command = ("run", "data/contests/mini", "--out", str(folder), "--judges", "keyed,sharp,text")
+    code, out, err = shell(*command)
     assert code == 1
     assert "judge sharp" in err and "recorded/sharp.jsonl" in err
-    assert "Failed: sharp" in out and "Report:" in out
+    assert "judge keyed" in err and "no such prompt template" in err
+    assert "Failed: keyed, sharp" in out and "Report:" in out
+    assert (folder / "reports" / "mini" / "cocreation_report.html").is_file()
+    code, _, err = shell(*command, "--dry-run")
+    assert code == 1
+    assert "no such prompt template" in err
+    assert not (mini.home / "var").exists()
 
 
 @pytest.mark.parametrize(
@@ -145,14 +157,6 @@ def test_an_empty_contest_and_a_broken_judges_yaml(shell: Shell, mini: MiniConte
 
 
 @pytest.mark.slow
-def test_an_unreadable_file_is_set_aside_by_name(shell: Shell, mini: MiniContest) -> None:
-    (mini.folder / "submissions" / "E001" / "p1" / "zz.txt").symlink_to("/nonexistent/elsewhere.txt")
-    code, out, _ = shell("run", "data/contests/mini", "--judges", "text")
-    assert code == 0
-    assert "nothing_set_aside" in out and "zz.txt" in out
-
-
-@pytest.mark.slow
 def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
     code, _, _ = shell("init", "work")
     assert code == 0
@@ -186,38 +190,22 @@ def test_status_without_any_contest_says_how_to_begin(shell: Shell) -> None:
 
 @pytest.mark.slow
 def test_what_cannot_be_written_or_read_is_told_without_a_traceback(
-    shell: Shell, mini: MiniContest, tmp_path: Path
+    shell: Shell, reported: MiniContest, tmp_path: Path
 ) -> None:
     (tmp_path / "file").touch()
     code, _, err = shell("run", "data/contests/mini", "--out", str(tmp_path / "file" / "out"))
     assert code == 1
     assert err.startswith(f"Error: {tmp_path / 'file'}") and "Not a directory" in err
-    assert shell("run", "data/contests/mini", "--judges", "text")[0] == 0
-    coverage = mini.home / "var" / "tables" / "judge_coverage" / "mini.parquet"
+    coverage = reported.home / "var" / "tables" / "judge_coverage" / "mini.parquet"
     coverage.write_bytes(b"half")
     code, _, err = shell("status")
     assert code == 1
     assert err.startswith(f"Error: {coverage} cannot be read") and "materialize" in err
-    for database in (mini.home / "var" / "dagster").rglob("*.db"):
+    for database in (reported.home / "var" / "dagster").rglob("*.db"):
         database.write_bytes(b"not a database")
     code, _, err = shell("run", "data/contests/mini", "--judges", "text")
     assert code == 1
     assert err.startswith("Error: Dagster's records of runs in") and "move that folder away" in err
-
-
-@pytest.mark.slow
-def test_a_judge_that_cannot_be_planned_stops_no_other_judge(
-    shell: Shell, mini: MiniContest, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MINI_CONTEST_KEY", "k")
-    (mini.home / "assets_config" / "prompts" / "cocreation_judge.md.j2").unlink()
-    code, out, err = shell("run", "data/contests/mini", "--judges", "keyed,text")
-    assert code == 1
-    assert "judge keyed" in err and "no such prompt template" in err
-    assert "Failed: keyed" in out and "Report:" in out
-    code, _, err = shell("run", "data/contests/mini", "--judges", "keyed,text", "--dry-run")
-    assert code == 1
-    assert "no such prompt template" in err
 
 
 @pytest.mark.parametrize("name", ["assets_config/judges.yaml", "data/contests/mini/contest.yaml"])
@@ -233,15 +221,12 @@ def test_configuration_that_cannot_be_read_is_not_replaced_by_another(
 
 
 @pytest.mark.slow
-def test_report_tells_of_a_judge_that_is_stale(shell: Shell, mini: MiniContest) -> None:
-    shell("run", "data/contests/mini", "--dry-run")
-    record(mini, "sharp")
-    assert shell("run", "data/contests/mini", "--judges", "sharp,text")[0] == 0
-    (mini.folder / "recorded" / "sharp.jsonl").unlink()
+def test_report_tells_of_a_judge_that_is_stale(shell: Shell, reported: MiniContest) -> None:
+    (reported.folder / "recorded" / "sharp.jsonl").unlink()
     code, out, err = shell("report", "mini")
-    assert code == 0 and out.strip().endswith(".html")
+    assert (code, out.strip()) == (0, str(reported.home / "var" / "reports" / "mini" / "cocreation_report.html"))
     assert "none_stale: sharp: what it answers cannot be told any more" in err and "sharp.jsonl" in err
-    assert "text" not in err
+    assert "text" not in err and "dull" not in err
 
 
 @pytest.mark.slow

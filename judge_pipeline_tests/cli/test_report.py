@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from judge_pipeline.cli.leaderboard import leaderboard
 from judge_pipeline.cli.report import report
+from judge_pipeline.orchestration import runs
 from judge_pipeline.orchestration.exports import report_path, start_page_path, tables_dir
 from judge_pipeline.orchestration.forgetting import forget
 from judge_pipeline.orchestration.trajectory_pages import chosen_trajectories, pages_dir, write_pages
@@ -20,7 +21,7 @@ from judge_pipeline.tables import TRAJECTORIES
 from judge_pipeline_tests.mini_contest import MiniContest
 from judge_pipeline_tests.test_pipeline import House
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("house")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("report-command")]
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,12 @@ def call(house: House, command: object, *arguments: str) -> Result:
     return found
 
 
+@pytest.fixture
+def tables_are_as_they_should_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing has changed since the last run, and the command runs nothing: what comes after its runs is looked at."""
+    monkeypatch.setattr(runs, "run_job", lambda *given: runs.JobOutcome("none", None))
+
+
 def test_methods_alone_go_to_standard_output_and_tables_into_the_folder(house: House, tmp_path: Path) -> None:
     found = call(house, report, "mini", "--methods", "--tables", str(tmp_path / "tables"))
     assert found.return_value == 0
@@ -51,7 +58,7 @@ def test_methods_alone_go_to_standard_output_and_tables_into_the_folder(house: H
 
 
 def test_figures_without_a_browser_fail_with_the_remedy(
-    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tables_are_as_they_should_be: None
 ) -> None:
     monkeypatch.setenv("BROWSER_PATH", "/no/such/browser")
     found = CliRunner().invoke(
@@ -73,7 +80,7 @@ def test_the_leaderboard_is_a_table_of_80_columns_or_json(house: House) -> None:
     assert set(said["judges"]["sharp"]["roc_auc"]) >= {"value", "n", "n_left_out", "ci95", "reason", "ranks"}
 
 
-def test_pages_of_trajectories_are_written_and_listed(house: House) -> None:
+def test_pages_of_trajectories_are_written_and_listed(house: House, tables_are_as_they_should_be: None) -> None:
     folder = pages_dir(house.workspace, "mini")
     rows = house.table(TRAJECTORIES)
     first = (rows["participant"].iloc[0], rows["problem_id"].iloc[0])

@@ -103,7 +103,7 @@ def test_the_interval_of_a_difference_is_that_of_a_loop_over_resampled_trajector
 
 @pytest.mark.slow
 def test_holm_corrects_over_the_rows_of_a_metric_and_what_it_is_set_against() -> None:
-    table = judge_differences(simulated(4, judges=("a", "b", "c", "d")), seed=0, n_resamples=300)
+    table = judge_differences(simulated(4, judges=("a", "b", "c", "d")), seed=0, n_resamples=60)
     families = 0
     for _, family in table.groupby(["metric", "against"]):
         defined = family[family["p_value"].notna()]

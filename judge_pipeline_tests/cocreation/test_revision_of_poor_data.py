@@ -67,6 +67,7 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_figures_are_null_with_a_reason_and_never_an_error(case: str) -> None:
     c = paper_counts_contest()
@@ -78,6 +79,7 @@ def test_figures_are_null_with_a_reason_and_never_an_error(case: str) -> None:
         assert (rows[column].isna() == rows[f"{column}_reason"].notna()).all(), column
 
 
+@pytest.mark.slow
 def test_without_judges_or_logs_the_rest_is_there() -> None:
     c = paper_counts_contest()
     whole = all_tables(few(), c.prompt_logs, c.predictions)
@@ -88,6 +90,7 @@ def test_without_judges_or_logs_the_rest_is_there() -> None:
     pd.testing.assert_frame_equal(bare["convergence"], whole["convergence"])
 
 
+@pytest.mark.slow
 def test_two_runs_give_the_same_bytes() -> None:
     c = paper_counts_contest()
     first, second = (all_tables(few(), c.prompt_logs, c.predictions) for _ in range(2))

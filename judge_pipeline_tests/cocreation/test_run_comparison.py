@@ -204,7 +204,7 @@ def test_a_judge_that_is_in_neither_run_is_refused() -> None:
 @pytest.mark.slow
 def test_judges_of_one_quality_seldom_drop() -> None:
     """Both runs draw their noise from the same law: a drop in ROC-AUC at 2.5% is what the interval promises."""
-    drops, n_draws = 0, 120
+    drops, n_draws = 0, 60
     for seed in range(n_draws):
         truth = scored_judges.simulated(1000 + seed, n_groups=120, gaps=0.0).query("judge == 'a'")
         runs = [noisier(truth, 0.3, seed=2 * seed + side) for side in (0, 1)]

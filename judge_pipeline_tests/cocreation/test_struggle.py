@@ -131,8 +131,8 @@ def test_the_same_seed_gives_the_same_table(turns: pd.DataFrame) -> None:
 
 
 @pytest.mark.slow
-def test_300_000_attempts_of_three_judges_take_seconds() -> None:
-    attempts = many_attempts(100_000)
+def test_100_000_attempts_of_three_judges_take_seconds() -> None:
+    attempts = many_attempts(33_000)
     rng = np.random.default_rng(1)
     given = pd.concat(
         [
@@ -141,7 +141,7 @@ def test_300_000_attempts_of_three_judges_take_seconds() -> None:
         ]
     )
     table = trajectories_of(attempts)
-    started = clock.perf_counter()
+    started = clock.process_time()
     struggle_groups(struggle_turns(attempts, given, table, list("abc")), table, seed=1)
-    # 25 s on two busy cores when written; the bound is for what grows faster than the data.
-    assert clock.perf_counter() - started < 200
+    # 5 s when written; the bound is for what grows faster than the data.
+    assert clock.process_time() - started < 25

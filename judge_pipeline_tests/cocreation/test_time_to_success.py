@@ -62,6 +62,7 @@ def test_the_cluster_interval_is_wider_where_participants_differ() -> None:
     assert first["cluster_high"] - first["cluster_low"] > 2.5 * (first["ci95_high"] - first["ci95_low"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order_unit", [("as_recorded", unit) for unit in UNITS] + [("reversed", "turns")])
 def test_curves_and_figures_are_those_of_lifelines(times: pd.DataFrame, order_unit: tuple[str, str]) -> None:
     curves = _of(survival_curves(times), *order_unit, by="language")
@@ -175,6 +176,7 @@ def test_all_censored_all_at_once_and_a_short_observation() -> None:
     assert survival_tests(times).empty is False
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_tables(times: pd.DataFrame) -> None:
     for build in (success_curves, survival_groups):
         pd.testing.assert_frame_equal(build(times, seed=7, n_resamples=100), build(times, seed=7, n_resamples=100))
@@ -188,13 +190,13 @@ def test_no_attempts_no_rows() -> None:
 
 
 @pytest.mark.slow
-def test_300_000_attempts_take_seconds() -> None:
-    attempts = many_attempts(100_000)
-    started = clock.perf_counter()
+def test_100_000_attempts_take_seconds() -> None:
+    attempts = many_attempts(33_000)
+    started = clock.process_time()
     times = trajectory_times(attempts, PROMPT_LOGS.empty(), trajectories_of(attempts))
     survival_curves(times)
     survival_tests(times)
     success_curves(times, seed=1)
     survival_groups(times, seed=1)
-    # 32 s on two busy cores when written; the bound is for what grows faster than the data.
-    assert clock.perf_counter() - started < 180
+    # 5 s when written; the bound is for what grows faster than the data.
+    assert clock.process_time() - started < 20

@@ -45,6 +45,7 @@ def test_items_stand_by_divergence_with_both_effects_and_their_intervals() -> No
     assert "by our paired test: 1 of 4 items" in drawn.notes[0]
 
 
+@pytest.mark.slow
 def test_any_measure_is_drawn_and_what_is_not_drawn_is_counted() -> None:
     models, tested = tables(MAX_ITEMS + 2)
     drawn = misalignment_figure(models, tested, "marginal_effect")

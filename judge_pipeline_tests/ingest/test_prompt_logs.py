@@ -263,6 +263,7 @@ def read_or_refuse(data: bytes, path: str) -> None:
         assert all(m.text_sha256 == sha256_of(m.text) for m in messages)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(values, st.sampled_from(["a.json", "a.jsonl", "a.txt"]))
 def test_no_json_of_any_shape_raises_anything_else(value: Any, path: str) -> None:
@@ -358,6 +359,7 @@ HOSTILE: dict[str, Callable[[], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_logs_are_read_or_refused_in_bounded_time(name: str) -> None:
     data = HOSTILE[name]().encode()

@@ -91,6 +91,7 @@ def test_mentions_are_in_order_apart_and_inside_the_text(parts: list[str], separ
         assert all(end <= m.start < m.end <= len(text) for end, m in zip(ends, mentions, strict=False))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["AC WA ", "if a < ", "accepted ", "MLE ", "it was ", "x[", "a,", "got a ", "正解"])
 def test_long_lines_take_time_in_proportion(piece: str) -> None:
     began = time.perf_counter()

@@ -110,6 +110,7 @@ def test_a_judge_that_cannot_drift_and_a_wrong_period(loopback: LoopbackWorkspac
     assert "is no name of a period" in (ask(loopback, "../x").error or "")
 
 
+@pytest.mark.slow
 def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback: LoopbackWorkspace) -> None:
     definitions = build_definitions(loopback.workspace)
     schedule = definitions.resolve_schedule_def("ask_anchor_sets")
@@ -160,6 +161,7 @@ def test_the_command_plans_asks_and_tells_drift(loopback: LoopbackWorkspace, pro
     assert len(provider.requests) - n_before == runs["request_hash"].nunique()
 
     provider.behave = knowing(faults, requests, attempts.set_index("attempt_id")["y"], 0.1)
+    loopback.whole_report = True
     code, out, err = loopback("anchor", "mini", "--period", "2026-02")
     assert code == 3, out + err
     assert "! loopback has drifted by 2026-02: ROC-AUC changed by -" in out

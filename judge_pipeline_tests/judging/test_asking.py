@@ -290,6 +290,7 @@ class Killed(BaseException):
 OUTCOMES = ["good", "good", "good", "bad", "cut", "infrastructure", "rate_limit", "refusal", "kill"]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(OUTCOMES), max_size=60), st.integers(1, 6))
 def test_whatever_the_interleaving_of_answers_and_kills_no_stored_answer_is_asked_again(

@@ -71,7 +71,9 @@ def test_a_judge_that_believes_what_it_reads_is_found_out(
     assert (code, len(provider.requests)) == (0, n_before), err
     assert f"{12 * (1 + N_TEXTS)}" in out and f"{12 * N_TEXTS}" in out
 
+    loopback.whole_report = True
     code, out, err = loopback("canary", "data/contests/mini", "--judges", "loopback,text", "--attempts", "12")
+    loopback.whole_report = False
     assert code == 0, out + err
     assert len(provider.requests) == n_before + 12 * N_TEXTS  # the attempts as they are, are answered already
     assert "loopback is moved by 2 of 4 planted texts" in out and "Not moved" in out, out[-4000:]

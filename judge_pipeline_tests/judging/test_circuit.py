@@ -59,6 +59,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["direct", "litellm"])
 @pytest.mark.parametrize("kind", list(FAULTS))
 def test_a_provider_that_always_fails_in_one_way_is_left_alone_and_asked_again_by_the_next_run(

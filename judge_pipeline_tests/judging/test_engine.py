@@ -236,6 +236,7 @@ def _bodies() -> list[bytes]:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
 def test_no_reply_however_strange_does_more_than_fail_its_own_attempt(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any

@@ -212,6 +212,7 @@ def test_replies_that_hold_one_valid_answer_are_read_and_their_repair_is_told(
         assert (row["tokens_in"], row["tokens_out"]) == tokens, name
 
 
+@pytest.mark.slow
 @odd_types
 def test_replies_that_hold_none_fail_with_their_class_and_a_reason_and_delay_nobody(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any
@@ -332,6 +333,7 @@ def test_an_error_under_status_200_stops_the_run_where_its_code_says_so(
     assert (set(result.failures["class"]), len(provider.requests)) == ({failure_class}, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 201, 206])
 @pytest.mark.parametrize("content_type", ["text/plain", "text/html", "image/png"])
 def test_a_whole_answer_is_read_under_any_status_of_success_and_any_content_type(

@@ -19,6 +19,7 @@ def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.slow
 def test_no_call_is_left_unawaited_whenever_the_run_is_interrupted(
     provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
 ) -> None:

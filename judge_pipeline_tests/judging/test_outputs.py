@@ -100,6 +100,7 @@ stored_requests = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(st.integers(1, 3), stored_requests, st.booleans())
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_by_columns_as_by_rows(way: str, repeats: int, stored: list[Any], are_equal: bool) -> None:
@@ -221,6 +222,7 @@ def test_numbers_come_back_to_the_last_bit(checkpoint: Checkpoint) -> None:
 PRICE = {"input_usd_per_million_tokens": 1.0, "output_usd_per_million_tokens": 10.0}
 
 
+@pytest.mark.slow
 def test_totals_of_a_run_in_pieces_are_those_of_one_run(
     tmp_path: Path, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, context: JudgingContext
 ) -> None:

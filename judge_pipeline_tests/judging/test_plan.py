@@ -98,6 +98,7 @@ def test_the_judges_of_table_iii_have_a_listed_price(model: str) -> None:
     assert 0 < price.input_usd_per_million_tokens < price.output_usd_per_million_tokens < 100
 
 
+@pytest.mark.slow
 def test_planning_and_the_engine_load_no_provider_code_and_no_model() -> None:
     code = (
         "import sys, judge_pipeline.judging.engine, judge_pipeline.judging.plan as p; p.listed_price('openai/gpt-4.1');"

@@ -96,6 +96,7 @@ def test_a_second_time_next_to_nothing_is_rendered_and_all_is_the_same(
     assert stored.request_hash == plain.hashes[-1][7] and call.repeat == len(plain.hashes) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["front", "middle", "end"])
 def test_an_attempt_that_comes_or_goes_changes_its_own_block(
     checkpoint: Checkpoint, rendered: list[str], where: str
@@ -119,6 +120,7 @@ CHANGED_SETTINGS: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", CHANGED_ROWS)
 def test_whatever_changes_in_a_row_changes_its_hash_and_no_other(checkpoint: Checkpoint, column: str) -> None:
     """``request_sha256`` is left as it was: the row itself decides, not what it says of itself."""
@@ -130,6 +132,7 @@ def test_whatever_changes_in_a_row_changes_its_hash_and_no_other(checkpoint: Che
     assert same(after, prepare("j", JUDGE, JUDGE_REQUESTS.conform(changed), PROMPTS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGED_SETTINGS)
 def test_whatever_changes_in_the_settings_renders_everything_anew(
     checkpoint: Checkpoint, rendered: list[str], name: str
@@ -296,6 +299,7 @@ row = st.fixed_dictionaries({
 tables = st.lists(row, max_size=30, unique_by=lambda r: r["attempt_id"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("store_kind", ["sqlite"])
 @given(tables, st.randoms(use_true_random=False), st.integers(1, 3))
 @example([], random.Random(0), 1)

@@ -20,7 +20,6 @@ def test_the_assets_that_say_they_show_figures_are_those_that_have_some(tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("house")
 def test_a_run_leaves_pages_that_metadata_lead_to_and_a_withdrawal_removes(copy_of_reported_home: Path) -> None:
     workspace = Workspace.find({}, copy_of_reported_home)
     folder = figures_path(workspace, "mini", "any").parent

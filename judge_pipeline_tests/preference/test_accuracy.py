@@ -48,6 +48,7 @@ def by_hand(rule: str, answers: list[Answer]) -> tuple[int, int]:
     return sum(right[rule](*a) for a in kept), len(kept)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["trace", "exact", "judgebench", "pandalm", "bigcodereward"])
 @settings(max_examples=30, deadline=None)
 @given(answers=ANSWERS)

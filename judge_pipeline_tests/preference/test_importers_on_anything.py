@@ -94,6 +94,7 @@ def spoilt(value: Any) -> Iterator[Any]:
             yield other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(IMPORTERS))
 @pytest.mark.parametrize("selection", ["own", "trace"])
 def test_every_record_is_accounted_for_whatever_stands_in_a_place(name: str, selection: str) -> None:

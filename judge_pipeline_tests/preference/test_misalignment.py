@@ -63,6 +63,7 @@ def test_a_judge_that_chooses_as_people_do_differs_by_nothing() -> None:
     assert (found["value"] == 0).all() and (found["p_value"] == 1).all() and not found["misaligned"].any()
 
 
+@pytest.mark.slow
 def test_twice_as_decisive_is_misaligned_in_coefficients_and_not_in_relative_effects() -> None:
     data, _ = made_choices(PEOPLE, np.tile(2.5 * PEOPLE, (6, 1)), 1500, seed=4)
     table = misalignment(fit_models(data, FEW), data)

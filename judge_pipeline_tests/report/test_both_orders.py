@@ -74,6 +74,7 @@ def test_the_table_has_both_orders(name: str) -> None:
     assert set(counts.index) == {"as_recorded", "reversed"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FIGURES)
 def test_the_figure_has_both_orders(name: str, drawn: dict[str, DrawnFigure]) -> None:
     assert drawn[name].figure is not None
@@ -90,6 +91,7 @@ def test_no_view_of_dynamics_is_forgotten(views: dict[str, View]) -> None:
     assert set(views) - IN_NO_FIGURE == set(VIEWS)
 
 
+@pytest.mark.slow
 def test_nothing_is_reversed_where_the_order_is_not_in_doubt() -> None:
     for figure in cocreation_figures(_in_order()):
         assert not _says_reversed(figure), figure.name

@@ -50,6 +50,7 @@ def given(judges: dict[str, float]) -> CocreationReportInput:
     return replace(made_tables(), judge_canary_effects=effects(judges))
 
 
+@pytest.mark.slow
 def test_without_canaries_there_is_no_section_figure_or_sentence() -> None:
     for made in (made_tables(), replace(made_tables(), judge_canary_effects=tables.JUDGE_CANARY_EFFECTS.empty())):
         assert "canaries" not in [figure.name for figure in cocreation_figures(made)]

@@ -267,6 +267,7 @@ def test_the_papers_counts_are_shown(demo: CocreationReportInput) -> None:
     assert shown[3] == "Mean 2.81 517 attempts"
 
 
+@pytest.mark.slow
 def test_long_tables_are_cut_and_say_so(demo: CocreationReportInput) -> None:
     places = [{"kind": "submissions", "path": f"p{k}", "place": None, "reason": "r", "remedy": "m"} for k in range(150)]
     given = replace(demo, ingest_quarantine=tables.INGEST_QUARANTINE.conform(places))

@@ -72,6 +72,7 @@ def test_tests_show_whole_groupings_and_count_pairs(whole: CocreationReportInput
     assert f"Of {int(tests['first_level'].notna().sum()):,} pairs" in view.remarks[0]
 
 
+@pytest.mark.slow
 def test_the_page_shows_each_figure_and_table_once_in_the_order_of_their_numbers(whole: CocreationReportInput) -> None:
     document = parsed(whole)
     names = [figure.name for figure in cocreation_figures(whole)]
@@ -90,6 +91,7 @@ def test_an_older_output_without_these_tables_has_the_rest() -> None:
     assert dynamics_views(older) == []
 
 
+@pytest.mark.slow
 def test_the_tables_are_files_too(whole: CocreationReportInput) -> None:
     files = table_files(cocreation_views(whole, PROVENANCE))
     assert {"churn-effects.csv", "revision-gains.tex", "hazards.csv", "time-groups-table.csv"} <= set(files)

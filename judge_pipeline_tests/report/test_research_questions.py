@@ -225,6 +225,7 @@ def test_what_is_missing_is_said(tables: CocreationReportInput) -> None:
             assert statement.text.endswith(".")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tables", [whole(), empty_tables(), made_tables()])
 def test_every_answer_leads_to_a_place_of_the_page(tables: CocreationReportInput) -> None:
     document = LexborHTMLParser(cocreation_report_html(tables, PROVENANCE))

@@ -26,6 +26,7 @@ def test_committed_tests_are_what_the_script_writes(tmp_path: Path) -> None:
         assert written == committed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem_id", sorted(set(INPUTS) - {"P03"}))
 def test_examples_of_the_statement_come_first(problem_id: str) -> None:
     rows = re.findall(r"^\| (`[^|]+`) \| (`[^|]+`) \|", problems()[problem_id].statement, re.MULTILINE)

@@ -82,6 +82,7 @@ def test_every_source_has_a_measured_verdict_and_the_page_states_it(expected: li
         assert row["verdict"] in (outcome.verdict, "PENDING")
 
 
+@pytest.mark.slow
 def test_the_reader_gives_back_the_truth(read: ContestRead, expected: list[dict[str, Any]]) -> None:
     assert read.quarantine.empty, read.quarantine.to_string()
     by_path = {row["path"]: row for row in read.attempts.to_dict("records")}

@@ -50,6 +50,7 @@ def check(reference: str, candidate: str, grammar: str) -> None:
     assert found["reason"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "cpp", "c", "java"])
 def test_pairs_of_sample_programs_whole_and_broken(language: str) -> None:
     rng = random.Random(11)
@@ -61,6 +62,7 @@ def test_pairs_of_sample_programs_whole_and_broken(language: str) -> None:
     assert not found["short"].any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", sorted(ENDINGS_HERE))
 def test_pairs_in_every_other_language_whole_and_broken(language: str) -> None:
     rng = random.Random(12)
@@ -93,6 +95,7 @@ def test_real_programs_of_contest_sites(shared: Path) -> None:
     assert n_compared >= 20
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(
     st.sampled_from(["python", "cpp", "java"]).flatmap(

@@ -28,6 +28,7 @@ def pairs() -> list[PairToScore]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_processes", [2, 3])
 @pytest.mark.parametrize("tokenizer", ["whitespace", "lexical"])
 def test_processes_give_the_scores_of_one_to_the_last_bit(

@@ -45,6 +45,7 @@ def check(source: str, grammar: str) -> None:
     assert counts == {_key_of_expression[expression]: n for expression, n in wanted.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["python", "cpp", "c", "java"])
 def test_keys_stand_for_expressions_one_to_one_in_whole_and_broken_programs(language: str) -> None:
     rng = random.Random(7)
@@ -84,6 +85,7 @@ def test_walking_a_tree_gives_the_keys_of_writing_it(language: str, monkeypatch:
         assert (found.keys.tolist(), found.counts.tolist()) == (wanted.keys.tolist(), wanted.counts.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grammar", "source"),
     [

@@ -60,6 +60,7 @@ def test_temperature_agrees_with_a_search(seed: int) -> None:
     assert loss(found) <= searched.fun + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(30))
 def test_beta_is_the_best_map_with_a_and_b_not_negative(seed: int) -> None:
     y, p = answers(seed, n=25)
@@ -105,6 +106,7 @@ def test_maps_give_probabilities_and_rising_maps_rise(seed: int, name: str) -> N
     assert (np.diff(mapped) * direction >= -1e-12).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["platt", "temperature", "beta"])
 def test_known_maps_are_found_again(name: str) -> None:
     rng = np.random.default_rng(5)

@@ -49,6 +49,7 @@ def test_alpha_agrees_with_the_package_krippendorff(seed: int, level: Level) -> 
     assert ours[0] == pytest.approx(oracle_alpha(codes, n_labels, level), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_alpha_of_measured_values_agrees_with_the_package_krippendorff(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -24,6 +24,7 @@ def scikit_learn(features: np.ndarray, labels: np.ndarray, weights: np.ndarray, 
     return np.append(model.intercept_, model.coef_[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k", "c"), [(200, 12, 1.0), (60, 5, 10.0), (30, 20, 1.0), (40, 1, 0.01)])
 def test_every_resample_equals_scikit_learn_on_repeated_rows(n: int, k: int, c: float) -> None:
     features, labels, weights = made(n, k, seed=n)

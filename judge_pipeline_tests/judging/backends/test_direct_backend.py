@@ -32,6 +32,7 @@ def transport() -> str:
     return "direct"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -377,6 +377,7 @@ def test_a_batch_of_which_it_is_not_known_whether_it_was_started_is_not_started_
     assert len(provider.batches.files) == 1  # the first input file is deleted
 
 
+@pytest.mark.slow
 def test_a_page_of_the_list_is_not_the_whole_list(provider: Any, judge: Any, runs: Runs, make_requests: Any) -> None:
     provider.batches.page = 2
     provider.batches.faults["create"] = [HttpFault(500, after=True)]

@@ -49,6 +49,7 @@ def n_requests(loopback: LoopbackWorkspace) -> int:
 def test_run_submits_and_says_so_and_the_next_one_collects(
     provider: Any, loopback: LoopbackWorkspace, store: BatchStore
 ) -> None:
+    loopback.whole_report = True
     code, out, err = loopback.run()
     n = n_requests(loopback)
     assert (code, err) == (0, "")
@@ -238,6 +239,7 @@ def test_forgetting_takes_the_person_s_requests_out_of_an_open_batch(
 def test_a_key_that_the_interface_echoes_is_kept_nowhere(
     provider: Any, faults: Any, loopback: LoopbackWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    loopback.whole_report = True  # the key must be nowhere in it
     monkeypatch.setenv("ECHOED_SECRET", KEY)
     loopback.configure(batch=True, price=PRICE, api_key_env="ECHOED_SECRET")
     said = f"Incorrect API key provided: {KEY}"

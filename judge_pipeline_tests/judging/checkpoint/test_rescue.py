@@ -57,6 +57,7 @@ def store_url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'store' / 'checkpoint.sqlite'}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lose", [delete, move, replace, delete_the_log, delete_the_folder])
 @pytest.mark.parametrize("transport", ["direct"])
 def test_a_run_whose_checkpoint_is_lost_stops_and_all_that_it_held_is_rescued(

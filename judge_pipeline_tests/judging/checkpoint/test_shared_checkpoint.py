@@ -100,6 +100,7 @@ def test_who_may_not_make_tables_can_use_those_that_are_there(postgresql_server:
     store.close()
 
 
+@pytest.mark.slow
 def test_tables_can_be_made_by_many_at_once(postgresql_server: PostgresqlServer) -> None:
     url = postgresql_server.new_database()
     code = (

@@ -116,6 +116,7 @@ store.close()
 """
 
 
+@pytest.mark.slow
 def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
     url = store_url
     processes = [subprocess.Popen([sys.executable, "-c", WRITES, url, str(1 + 100 * n)]) for n in range(4)]
@@ -126,6 +127,7 @@ def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
     store.close()
 
 
+@pytest.mark.slow
 def test_who_reads_on_from_the_last_call_misses_none_that_others_append_meanwhile(store_url: str) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", WRITES, store_url, str(1 + 100 * n)]) for n in range(3)]
     store, seen, last = Checkpoint(store_url), 0, 0

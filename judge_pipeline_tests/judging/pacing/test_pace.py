@@ -91,6 +91,7 @@ def test_idle_time_saves_up_no_turns(checkpoint: Checkpoint, clock: Any) -> None
     assert paced(checkpoint, clock, Rates(requests_per_minute=60), 3) == pytest.approx([1000, 1001, 1002])
 
 
+@pytest.mark.slow
 def test_processes_share_turns_through_the_store(checkpoint: Checkpoint) -> None:
     code = (
         "import sys, time; from judge_pipeline.judging.checkpoint.store import Checkpoint\n"
