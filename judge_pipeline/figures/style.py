@@ -106,6 +106,8 @@ def series_style(index: int) -> SeriesStyle:
 
 def clean(text: str) -> str:
     """Text on one line, without control, direction-changing or unpaired surrogate characters."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() or character == "\u00a0" else " " for character in text)
 
 

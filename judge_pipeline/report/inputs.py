@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 import pandas as pd
 
@@ -63,6 +64,17 @@ class CocreationReportInput:
             given = getattr(self, name)
             if given is not None or name not in self.optional():
                 object.__setattr__(self, name, schema.conform(given))
+
+    def with_tables(self, **changed: pd.DataFrame) -> CocreationReportInput:
+        """The same with these tables in place of its own; the others were checked already and are not copied.
+
+        Raises:
+            TableError: one of these tables does not fit its schema.
+        """
+        other, schemas = copy(self), self.schemas()
+        for name, frame in changed.items():
+            object.__setattr__(other, name, schemas[name].conform(frame))
+        return other
 
     @classmethod
     def schemas(cls) -> dict[str, Table]:
@@ -184,8 +196,7 @@ def with_labels(given: CocreationReportInput) -> CocreationReportInput:
     def relabelled(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
         return frame.assign(**{name: frame[name].map(lambda judge: labels.get(judge, judge)) for name in columns})
 
-    return replace(
-        given,
+    return given.with_tables(
         judge_metrics=relabelled(given.judge_metrics, "judge"),
         judge_curves=relabelled(given.judge_curves, "judge"),
         judge_agreement=relabelled(given.judge_agreement, "judge_1", "judge_2"),
