@@ -1,162 +1,90 @@
-"""``judge-pipeline preference``: a preference set's folder -> pairs, splits, profile, by the same job as the UI."""
+"""``judge-pipeline preference``: a preference set's folder -> pairs, judges' choices, rubric, figures and report."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+from rich.console import Console
 
-from judge_pipeline.settings import Workspace
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from rich.console import Console
-    from rich.table import Table
-
-_FIGURES = {
-    "instructions": "Different instructions",
-    "natural_languages": "Natural languages",
-    "programming_languages": "Programming languages",
-    "context_chars": "Context, characters",
-    "output_chars": "Response, characters",
-    "code_lines": "Code, lines",
-    "edit_distance_lines": "Edit distance, lines",
-    "with_instruction": "With an instruction",
-    "with_file_context": "With a file",
-    "with_code_to_edit": "With code to edit",
-    "ties": "Ties",
-    "chose_first_in_source": "Chose the source's first",
-    "same_response": "Same response twice",
-}
-"""The figures of the profile that are shown, by their names for people."""
+from judge_pipeline.cli.judged_run import judges_to_ask, workspace_at
+from judge_pipeline.settings import Workspace, check_slug
+from judge_pipeline.settings.yaml_file import SettingsError
 
 
 @click.command()
 @click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
+@click.option(
+    "--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key or file)."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Ask for so many pairs only, drawn by the seed.")
+@click.option("--dry-run", is_flag=True, help="Read the set, print what would be asked and its price, ask nothing.")
+@click.option("--read-only", is_flag=True, help="Read the set and show what was read. No judge is asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-def preference(set_dir: Path, out: Path | None, as_json: bool) -> int:
-    """Read the preference set in SET_DIR: pairs of responses, splits, profile. No judge is asked.
+def preference(
+    set_dir: Path, out: Path | None, judges: str | None, limit: int | None, dry_run: bool, read_only: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Take the preference set in SET_DIR from its files to its report: whether judges choose as people do, and why.
 
     SET_DIR holds files of pairs and, optionally, preference.yaml, which says what format they have. Its name is the
-    set's name. What is left out, swapped and set aside is counted; what is set aside is named with what to do.
+    set's name. What is left out, swapped and set aside is counted; what is set aside is named with what to do. Every
+    judge is asked about each pair in both orders. What it has answered is kept: running again asks only for what is
+    new, and a run that was stopped goes on where it was.
 
     \b
-    Example:
-      judge-pipeline preference data/preference/my-edits
+    Examples:
+      judge-pipeline preference data/preference/my-edits --read-only
+      judge-pipeline preference data/preference/my-edits --dry-run
+      judge-pipeline preference data/preference/my-edits --judges gpt-5,baseline-length --limit 20
 
-    Exit codes: 0 done; 1 no pair could be read, or the settings are wrong; 2 the command was wrong.
+    Exit codes: 0 done; 1 no pair could be read, the settings are wrong, or a judge failed; 2 the command was wrong.
     """
+    from judge_pipeline.cli.preference_run import PreferenceRun, run_preference_set
+
+    workspace = workspace_at(out)
+    try:
+        check_slug(set_dir.resolve().name, "preference set folder name")
+    except SettingsError as error:
+        raise click.BadParameter(str(error), param_hint="SET_DIR") from None
+    if read_only:
+        return _read(workspace, set_dir, as_json)
+    console = Console(stderr=as_json)
+    chosen, left_out = judges_to_ask(workspace.judges(), judges, set_dir, "preference", "the set's folder")
+    wanted = PreferenceRun(chosen, left_out, limit=limit, dry_run=dry_run)
+    outcome = run_preference_set(workspace, set_dir, wanted, console)
+    if as_json and outcome.found is not None:
+        click.echo(json.dumps(outcome.found, allow_nan=False, ensure_ascii=False))
+    return outcome.code
+
+
+def _read(workspace: Workspace, set_dir: Path, as_json: bool) -> int:
+    """Read the set alone, by the same job as the UI."""
+    from judge_pipeline.cli.asking import failed
+    from judge_pipeline.cli.preference_reading import print_reading, what_was_read
     from judge_pipeline.definitions import READ_PREFERENCE_SET, build_definitions
+    from judge_pipeline.figures.style import clean
     from judge_pipeline.orchestration.instance import open_instance
     from judge_pipeline.orchestration.preference_sets import note_preference_set
     from judge_pipeline.orchestration.runs import run_job
     from judge_pipeline.orchestration.stored_tables import store_of
-    from judge_pipeline.tables import DATASET_PROFILE, PREFERENCE_PAIRS, PREFERENCE_SELECTION, PREFERENCE_SPLITS
+    from judge_pipeline.tables import PREFERENCE_PAIRS
 
-    workspace = Workspace.find()
-    workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
     settings = workspace.preference(set_dir)
     name = note_preference_set(workspace, set_dir)
     with open_instance(workspace) as instance:
         outcome = run_job(build_definitions(workspace), instance, READ_PREFERENCE_SET, name)
-    _say(outcome.failed_checks)
+    for line in outcome.failed_checks:
+        click.echo(f"! {clean(line)}", err=True)
     if outcome.error is not None:
-        click.echo(f"Error: preference set {name}: {outcome.error}", err=True)
-        return 1
+        return failed(f"preference set {name}", outcome.error)
     store = store_of(workspace)
-    tables = {
-        t: store.read(t, name) for t in (PREFERENCE_PAIRS, PREFERENCE_SELECTION, PREFERENCE_SPLITS, DATASET_PROFILE)
-    }
-    found = {
-        "set": name,
-        "title": settings.title,
-        "chosen_by": settings.chosen_by,
-        "choices": _counts(tables[PREFERENCE_PAIRS]["w"]),
-        "splits": _counts(tables[PREFERENCE_SPLITS]["split"]),
-        "rows": _records(tables[PREFERENCE_SELECTION]),
-        "profile": _records(tables[DATASET_PROFILE]),
-    }
+    found: dict[str, Any] = what_was_read(store, name, settings)
     if as_json:
         click.echo(json.dumps(found, allow_nan=False, ensure_ascii=False))
     else:
-        _print(found, store.path(PREFERENCE_PAIRS, name))
+        print_reading(Console(highlight=False), found, store.path(PREFERENCE_PAIRS, name))
     return 0
-
-
-def _say(failed_checks: tuple[str, ...]) -> None:
-    from judge_pipeline.figures.style import clean
-
-    for line in failed_checks:
-        click.echo(f"! {clean(line)}", err=True)
-
-
-def _counts(values: pd.Series) -> dict[str, int]:
-    return {str(value): int(n) for value, n in sorted(values.value_counts().items())}
-
-
-def _records(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as plain JSON values; what is missing is null."""
-    plain = table.astype(object).where(table.notna(), None)
-    return [{str(key): value for key, value in row.items()} for row in plain.to_dict("records")]
-
-
-def _print(found: dict[str, Any], pairs_file: Path) -> None:
-    from rich.console import Console
-
-    from judge_pipeline.figures.style import clean
-
-    console = Console(highlight=False, markup=False, emoji=False)
-    choices = ", ".join(f"{choice} {n}" for choice, n in found["choices"].items())
-    splits = ", ".join(f"{split} {n}" for split, n in found["splits"].items())
-    console.print(f"{clean(found['title'] or found['set'])}: {sum(found['choices'].values())} pairs", style="bold")
-    console.print(f"Chosen by: {clean(found['chosen_by'])}. Choices: {choices}. Splits: {splits}.")
-    console.print(_rows_table(found["rows"]))
-    _print_profile(console, found["profile"])
-    console.print(f"Pairs: {pairs_file}", soft_wrap=True)
-
-
-def _rows_table(rows: list[dict[str, Any]]) -> Table:
-    from rich import box
-    from rich.table import Table
-
-    from judge_pipeline.figures.style import clean
-
-    table = Table(title="What became of the files' rows", box=box.SIMPLE_HEAD, title_justify="left")
-    for heading, justify in (("Rows", "right"), ("", "left"), ("Why", "left"), ("Setting", "left"), ("File", "left")):
-        table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]  # one of rich's words
-    for row in rows:
-        effect = row["effect"].replace("_", " ")
-        table.add_row(f"{row['n']:,}", effect, row["reason"], row["setting"] or "", clean(row["source_file"]))
-    return table
-
-
-def _print_profile(console: Console, profile: list[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
-
-    by_name = {(row["figure"], row["statistic"]): row for row in profile if row["level"] is None}
-    table = Table(title="Profile", box=box.SIMPLE_HEAD, title_justify="left")
-    for heading in ("", "All", "p50", "p95"):
-        table.add_column(heading, justify="left" if not heading else "right")
-    reasons = []
-    for figure, words in _FIGURES.items():
-        cells = [by_name.get((figure, statistic)) for statistic in ("count", "share", "p50", "p95")]
-        reasons += [f"{words}: {row['reason']}." for row in cells if row is not None and row["value"] is None][:1]
-        count, share, p50, p95 = map(_shown, cells)
-        table.add_row(words, count or (f"{share} %" if share else ""), p50, p95)
-    console.print(table)
-    for reason in reasons:
-        console.print(reason, soft_wrap=True)
-
-
-def _shown(row: dict[str, Any] | None) -> str:
-    """A figure for the table: shares in percent, empty where there is none."""
-    if row is None:
-        return ""
-    if row["value"] is None:
-        return "–"
-    return f"{100 * row['value']:.1f}" if row["statistic"] == "share" else f"{row['value']:,.0f}"

@@ -1,0 +1,195 @@
+"""A preference set from files of pairs to its report: read, judge, find the rubric, measure; by the UI's jobs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+
+from judge_pipeline.cli.asking import failed
+from judge_pipeline.cli.judged_run import ask_judges, print_checks, print_failed, show_plan
+from judge_pipeline.cli.plan import plans_of
+from judge_pipeline.cli.terminal import TerminalProgress
+from judge_pipeline.settings import Workspace
+
+if TYPE_CHECKING:
+    import dagster as dg
+
+    from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
+    from judge_pipeline.settings.preference import RubricSettings
+
+SAMPLE_SET = "sample-pairs"
+
+
+@dataclass(frozen=True)
+class PreferenceRun:
+    """What to do with a set.
+
+    Attributes:
+        judges: the judges to ask.
+        left_out: judges that are not asked, and why.
+        limit: ask for so many pairs only, each in both orders; None: all.
+        limits: judge -> its own limit, where it has one.
+        dry_run: say what would be asked, and ask nothing.
+    """
+
+    judges: Sequence[str]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    limit: int | None = None
+    limits: Mapping[str, int] = field(default_factory=dict)
+    dry_run: bool = False
+
+    def limit_of(self, judge: str) -> int | None:
+        """How many pairs the judge is asked about; None: all in its scope."""
+        return self.limits.get(judge, self.limit)
+
+
+@dataclass(frozen=True)
+class PreferenceOutcome:
+    """What came of a run.
+
+    Attributes:
+        code: the exit code.
+        found: what was read and what judges chose, as plain JSON values; None where the run ended before there were
+            figures.
+    """
+
+    code: int
+    found: dict[str, Any] | None = None
+
+
+def sample_set() -> Path:
+    """The folder of the preference set that comes with the package."""
+    return Path(__file__).resolve().parent.parent / "samples" / "preference_sets" / SAMPLE_SET
+
+
+def run_preference_set(
+    workspace: Workspace, folder: Path, wanted: PreferenceRun, console: Console
+) -> PreferenceOutcome:
+    """Read, judge, find the rubric, measure, compare. A judge that fails does not stop the others.
+
+    Raises:
+        SettingsError: preference.yaml or judges.yaml is wrong, or the folder's name is.
+    """
+    from judge_pipeline.cli.preference_headline import preference_headline, print_preference_headline
+    from judge_pipeline.cli.preference_reading import print_set, what_was_read
+    from judge_pipeline.definitions import JUDGE_PREFERENCE_SET, READ_PREFERENCE_SET, build_definitions
+    from judge_pipeline.orchestration.instance import open_instance
+    from judge_pipeline.orchestration.judging_run import LIMIT_TAG
+    from judge_pipeline.orchestration.pair_judging_run import plan_pairs
+    from judge_pipeline.orchestration.preference_reports import preference_report_path
+    from judge_pipeline.orchestration.preference_sets import note_preference_set
+    from judge_pipeline.orchestration.runs import run_job
+    from judge_pipeline.orchestration.stored_tables import store_of
+
+    progress = TerminalProgress(console)
+    settings = workspace.preference(folder)
+    name = note_preference_set(workspace, folder)
+    definitions = build_definitions(workspace, progress)
+    with open_instance(workspace) as instance:
+        console.print(f"[bold]Reading[/bold] {escape(name)}")
+        outcome = run_job(definitions, instance, READ_PREFERENCE_SET, name)
+        print_checks(console, outcome.failed_checks)
+        if outcome.error is not None:
+            return PreferenceOutcome(failed(f"preference set {name}", outcome.error))
+        read = what_was_read(store_of(workspace), name, settings)
+        print_set(console, read)
+        plans, without_plan = plans_of(
+            wanted.judges, lambda judge: plan_pairs(workspace, name, folder, judge, wanted.limit_of(judge))
+        )
+        show_plan(console, plans, wanted.left_out)
+        for line in rubric_calls(settings.rubric, plans[0].n_in_scope // 2 if plans else 0):
+            console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
+        if wanted.dry_run:
+            for judge, why in without_plan.items():
+                failed(f"judge {judge}", why)
+            return PreferenceOutcome(1 if without_plan else 0)
+
+        def ask(judge: str) -> Any:
+            limit = wanted.limit_of(judge)
+            tags = {} if limit is None else {LIMIT_TAG: str(limit)}
+            return run_job(definitions, instance, JUDGE_PREFERENCE_SET, name, judge, tags, of="preference_set")
+
+        asked = ask_judges(console, progress, wanted.judges, ask)
+        rubric_failed = not _find_rubric(console, definitions, instance, name)
+        error = _measure(console, definitions, instance, name)
+        if error is not None:
+            return PreferenceOutcome(failed(f"preference set {name}", error))
+        tables = _tables(workspace, instance, name)
+    report = preference_report_path(workspace, name)
+    print_preference_headline(console, preference_headline(*tables))
+    console.print(f"Report: {report}", soft_wrap=True)
+    code = max(print_failed(console, asked), int(rubric_failed))
+    return PreferenceOutcome(code, {**read, **figures_as_json(*tables), "report": str(report)})
+
+
+def rubric_calls(rubric: RubricSettings, n_pairs: int) -> Iterator[str]:
+    """What the rubric's judges are asked beyond the table of judges, at most; nothing where none is named."""
+    if rubric.generate and rubric.proposer is not None:
+        n = rubric.rounds * rubric.batches
+        yield f"Further asked for the rubric: {rubric.proposer} proposes items, at most {n:,} calls and their merging"
+    calls = 2 * math.ceil(rubric.at_most / rubric.items_per_call)
+    if rubric.scorer is not None:
+        yield f"Further asked for the rubric: {rubric.scorer} scores {n_pairs:,} pairs, about {calls * n_pairs:,} calls"
+    if rubric.second_scorer is not None:
+        n = min(rubric.agreement_pairs, n_pairs)
+        yield f"Further asked for the rubric: {rubric.second_scorer} scores {n:,} pairs, about {calls * n:,} calls"
+
+
+def _find_rubric(console: Console, definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> bool:
+    """Find the set's rubric and score pairs on it; whether that went well. Where not, the last one is used."""
+    from judge_pipeline.definitions import FIND_RUBRIC
+    from judge_pipeline.orchestration.runs import run_job
+
+    console.print("[bold]Rubric[/bold]")
+    outcome = run_job(definitions, instance, FIND_RUBRIC, name)
+    print_checks(console, outcome.failed_checks)
+    if outcome.error is not None:
+        failed("rubric", outcome.error)
+    return outcome.error is None
+
+
+def _measure(console: Console, definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> str | None:
+    """Figures and report of the set, then what is over all sets; why the set's own failed, or None."""
+    from judge_pipeline.definitions import COMPARE_PREFERENCE_SETS, REPORT_PREFERENCE_SET
+    from judge_pipeline.orchestration.runs import run_job
+
+    console.print("[bold]Measuring[/bold]")
+    outcome = run_job(definitions, instance, REPORT_PREFERENCE_SET, name)
+    print_checks(console, outcome.failed_checks)
+    if outcome.error is not None:
+        return outcome.error
+    over_all = run_job(definitions, instance, COMPARE_PREFERENCE_SETS, None)
+    print_checks(console, over_all.failed_checks)
+    if over_all.error is not None:
+        failed("comparison of sets", over_all.error)  # the set's own report is made all the same
+    return None
+
+
+def _tables(
+    workspace: Workspace, instance: dg.DagsterInstance, name: str
+) -> tuple[PreferenceReportInput, PreferenceProvenance]:
+    from judge_pipeline.orchestration.preference_reports import preference_report_provenance, preference_report_tables
+    from judge_pipeline.orchestration.resources import WorkspaceResource
+    from judge_pipeline.orchestration.stored_tables import store_of
+
+    store = store_of(workspace)
+    provenance = preference_report_provenance(instance, WorkspaceResource.of(workspace), store, name)
+    return preference_report_tables(store, name), provenance
+
+
+def figures_as_json(given: PreferenceReportInput, provenance: PreferenceProvenance) -> dict[str, Any]:
+    """Figures as ``evaluate pairs --json`` gives them, and the state of each judge's table."""
+    from judge_pipeline.cli.pair_evaluation import pairs_as_json
+    from judge_pipeline.report.preference_accuracy_views import under_rule
+
+    states = {name: {"status": kind.status, "reason": kind.reason} for name, kind in given.kinds.items()}
+    if given.preference_accuracy is None:
+        return {"rule": provenance.rule, "states": states}
+    own = under_rule(given.preference_accuracy, provenance.rule)
+    return {**pairs_as_json(own, provenance.rule), "states": states}
