@@ -24,7 +24,7 @@ from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.preference.pair_question import pair_key, set_key
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
-from judge_pipeline.tables.pair_judging import PAIR_JUDGMENTS
+from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_RANKS
 from judge_pipeline_tests.preference.made_set import judgments_of
 
@@ -49,7 +49,9 @@ def _row(number: int, pair_id: str, votes: dict[str, str], said: str = "") -> di
 def _lay(home: Path) -> None:
     config, folder = home / "assets_config", home / "data" / "preference" / "edits"
     (config / "prompts").mkdir(parents=True)
-    (config / "judges.yaml").write_text("judges: {keyed: {backend: baseline}}\n", encoding="utf-8")
+    (config / "judges.yaml").write_text(
+        "judges: {keyed: {backend: baseline, systems: [cocreation, preference]}}\n", encoding="utf-8"
+    )
     folder.mkdir(parents=True)
     (folder / "preference.yaml").write_text("natural_languages: low\n", encoding="utf-8")
     three = {"ben": "A", "cleo": "A", ANNOTATOR: "B"}
@@ -157,6 +159,8 @@ def test_nothing_is_left_of_a_pair_and_all_of_the_others(workspace: Workspace) -
     assert f"{set_key('edits')}/round-1-batch-1" not in left, "what was asked about several pairs goes with any"
     assert f"{set_key('other')}/round-1-batch-1" in left
     assert store.path(PREFERENCE_ACCURACY, "other").is_file()
+    coverage = store.read(PAIR_JUDGE_COVERAGE, "edits")
+    assert coverage["status"].tolist() == ["stale"] and "14 of 14 choices answer another" in coverage["reason"][0]
     assert not store.path(PREFERENCE_RANKS, "every-contest").is_file()
 
     # The file is still there, and later runs pass it over.

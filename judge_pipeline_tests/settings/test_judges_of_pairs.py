@@ -121,6 +121,7 @@ def test_judges_of_pairs_alone_are_in_no_grid_and_no_panel_of_contests() -> None
         {"judges": {"a": LLM, "b": LLM | {"systems": ["preference"]}, "c": SERVER, "d": SERVER | {"in_panel": True}}}
     )
     assert judges.names() == judges.panel() == ["a"]
+    assert judges.panel("preference") == ["b", "c", "d"], "reward models are judges that are pooled"
     assert judges.names("preference") == ["b", "c", "d"]
 
 
