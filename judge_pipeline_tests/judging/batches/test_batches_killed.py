@@ -126,14 +126,14 @@ def test_a_kill_while_a_call_is_under_way(
     provider: Any, processes: Processes, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext, operation: str, acted: bool,
 ) -> None:  # fmt: skip
-    provider.batches.faults[operation] = [HttpFault(delay=3.0, after=acted)]
+    provider.batches.faults[operation] = [HttpFault(delay=1.5, after=acted)]
     dying = processes.start()
     until = time.monotonic() + 60
     while operation not in provider.batches.calls and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(dying.pid, signal.SIGKILL)
     dying.wait()
-    time.sleep(3.5)  # the server acts after the process has died
+    time.sleep(2.0)  # the server acts after the process has died
     _age(checkpoint)
     settings, table, context = (
         loopback_judge(batch={"max_requests": 4}),
