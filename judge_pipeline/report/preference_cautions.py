@@ -207,8 +207,8 @@ def _leaning(pairs: pd.DataFrame) -> Statement | None:
     return Statement(
         f"Labels lean to {side}",
         f"{format_number(100 * of, 1)}% of {len(untied):,} untied labels are {side}. If those who chose saw {side} in "
-        "one place, the labels may owe to it, and no judge that is asked in both orders can follow them there. The floor "
-        f"'always {side}' is high for the same reason; the source's setting swap: seeded takes that from the floor.",
+        "one place, the labels may owe to it, and no judge that is asked in both orders can follow them there. The "
+        f"floor 'always {side}' is high for the same reason; the source's setting swap: seeded takes that from it.",
         "levels",
     )
 
