@@ -130,38 +130,49 @@ def _finding_problems(found: "Discovery", force: "InForce", weak: str | None) ->
     RUBRIC_SCORES,
     group=GROUP,
     inputs=(PAIR_TEXTS, RUBRIC),
-    rooms=_SCORING,
+    rooms=("preference/recorded_rubric_scores.py", *_SCORING),
     partitions_def=PREFERENCE_SETS,
     resources=("spending",),
     checks=(
-        Check("a_judge_scores", "rubric.scorer names a judge", warns=True),
+        Check("a_judge_scores", "rubric.scorer names a judge, or rubric.recorded_scores a file", warns=True),
         Check("all_scored", "Every pair has a score for every item", warns=True),
     ),
 )
 def rubric_scores(context: dg.AssetExecutionContext, pair_texts: Any, rubric: Any) -> Made:
     """Asks rubric.scorer about every pair in both orders, some items a call; asks only for what is not stored."""
-    from judge_pipeline.orchestration.rubric_run import NO_SCORER, rubric_asking, score_requests_of, scored
+    from judge_pipeline.orchestration.rubric_run import (
+        NO_SCORER,
+        recorded_scores,
+        rubric_asking,
+        score_requests_of,
+        scored,
+    )
     from judge_pipeline.preference.rubric_questions import Answers
     from judge_pipeline.preference.rubric_scores import rubric_scores as build
 
     name = preference_set_of(context)
     settings = context.resources.workspace.preference(name)
-    scorer = settings.rubric.scorer
+    scorer, file = settings.rubric.scorer, settings.rubric.recorded_scores
+    notes: tuple[str, ...] = ()
     with rubric_asking(context, name, settings) as asking:
-        if scorer is None:
+        if file is not None:
+            read = recorded_scores(asking, file, pair_texts, rubric)
+            rows, notes = read.rows, read.notes
+        elif scorer is None:
             asked = score_requests_of(asking, pair_texts, rubric, settings.rubric.items_per_call)
             rows = build(asked, Answers({}), scorer=None).assign(reason=NO_SCORER)
         else:
             rows = scored(asking, scorer, "scorer", pair_texts, rubric)
     metadata = {
-        "scorer": scorer or "none",
+        "scorer": scorer or file or "none",
+        **({"notes": "\n".join(notes)} if notes else {}),
         "two_orders": settings.rubric.two_orders,
         **_counts(rows),
         **asking.tally.metadata(),
     }
     gone = rows["reason"].dropna()
     missing = [f"{len(gone)} of {len(rows)} scores are missing; the first: {gone.tolist()[0]}"] if len(gone) else []
-    return Made(rows, metadata, {"a_judge_scores": [] if scorer else [NO_SCORER], "all_scored": missing})
+    return Made(rows, metadata, {"a_judge_scores": [] if scorer or file else [NO_SCORER], "all_scored": missing})
 
 
 def _counts(rows: "pd.DataFrame") -> dict[str, int]:

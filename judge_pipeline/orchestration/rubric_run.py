@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from judge_pipeline.judging.question import Question
+    from judge_pipeline.preference.recorded_rubric_scores import RecordedScores
     from judge_pipeline.preference.rubric_discovery import Discovery
     from judge_pipeline.preference.rubric_file import InForce
     from judge_pipeline.preference.rubric_items import Item
@@ -237,6 +238,27 @@ def scored(asking: RubricAsking, judge: str, role: str, texts: pd.DataFrame, rub
             allow_retries=False,
         )
     return rubric_scores(asked, answers, scorer=judge, two_orders=asking.settings.rubric.two_orders)
+
+
+def recorded_scores(asking: RubricAsking, file: str, texts: pd.DataFrame, rubric: pd.DataFrame) -> RecordedScores:
+    """The scores in a file of the set's folder.
+
+    Raises:
+        JudgingError: the file is missing, cannot be read or lacks a column.
+    """
+    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.preference.recorded_rubric_scores import recorded_rubric_scores
+
+    path = asking.context.resources.workspace.preference_folder(asking.preference_set) / file
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise JudgingError(
+            f"{path} cannot be read ({error.strerror}); put the recorded scores there, or correct "
+            "rubric.recorded_scores in preference.yaml"
+        ) from None
+    rule = asking.settings.rubric.two_orders
+    return recorded_rubric_scores(file, content, texts["pair_id"].tolist(), rubric["item"].tolist(), rule)
 
 
 def score_requests_of(asking: RubricAsking, texts: pd.DataFrame, rubric: pd.DataFrame, n_items: int) -> ScoreRequests:

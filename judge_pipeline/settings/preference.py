@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -261,6 +262,11 @@ class RubricSettings(SettingsModel):
     )
     merger: str | None = Field(default=None, description="Judge that merges proposals into items; null: the proposer")
     scorer: str | None = Field(default=None, description="Judge that scores pairs on items; null: no scores")
+    recorded_scores: str | None = Field(
+        default=None,
+        description="File in the set's folder with scores that were collected elsewhere, read in the scorer's place: "
+        "pair_id, item, and score_ab and score_ba, or score",
+    )
     second_scorer: str | None = Field(
         default=None,
         description="Judge that scores a sample of the pairs again, to see how far scores can be relied on",
@@ -294,6 +300,22 @@ class RubricSettings(SettingsModel):
         "equal, that of the order AB stands, as in TRACE's public code",
     )
     agreement_pairs: int = Field(default=100, ge=1, description="Pairs that the second scorer scores")
+
+    @field_validator("recorded_scores")
+    @classmethod
+    def _stays_inside(cls, value: str | None) -> str | None:
+        if value is not None and (PurePosixPath(value).is_absolute() or ".." in PurePosixPath(value).parts):
+            raise ValueError("must be a path inside the set's folder, without '..'")
+        return value
+
+    @model_validator(mode="after")
+    def _one_source_of_scores(self) -> RubricSettings:
+        if self.scorer is not None and self.recorded_scores is not None:
+            raise ValueError(
+                f"scorer names {self.scorer!r} and recorded_scores a file: scores come from one of them; take the "
+                "other away"
+            )
+        return self
 
     @model_validator(mode="after")
     def _second_is_another(self) -> RubricSettings:

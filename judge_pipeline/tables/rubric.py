@@ -56,7 +56,7 @@ RUBRIC_SCORES = Table(
         Column("score", "int", "The score under the set's rule for two orders; null: not scored", True, low=-1, high=1),
         Column("score_ab", "int", "As answered with y_A first, in terms of y_A and y_B", nullable=True, low=-1, high=1),
         Column("score_ba", "int", "As answered with y_B first, in terms of y_A and y_B", nullable=True, low=-1, high=1),
-        Column("scorer", "string", "The judge that scored it, by judges.yaml; null: none is named", nullable=True),
+        Column("scorer", "string", "The judge that scored it, or the file with scores; null: none is named", True),
         Column("reason", "string", "Why there is no score", nullable=True),
     ),
     ("pair_id", "item"),
