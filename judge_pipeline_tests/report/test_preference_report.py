@@ -178,6 +178,17 @@ def test_what_the_rubric_is_and_how_far_its_scores_hold(report: LexborHTMLParser
     assert "readability" in text_of(report, "#table-themes") and "other-pairs" in text_of(report, "#table-themes")
 
 
+def test_scores_that_nobody_made_are_said_to_be_none(demo: PreferenceReportInput) -> None:
+    assert demo.rubric_scores is not None
+    nobody = demo.rubric_scores.assign(scorer=None, score=None, score_ab=None, score_ba=None, reason="no scorer")
+    document = LexborHTMLParser(preference_report_html(replace(demo, rubric_scores=nobody), PROVENANCE))
+    said = text_of(document, "#table-score-reliability")
+    n = len(nobody)
+    assert "nobody: no scorer is named" in said and f"{n:,} of {n:,} scores could not be had" in said
+    assert "no score 100%" in text_of(document, "#figure-rubric-scores")
+    assert "have no score" in text_of(document, "#pair-1")
+
+
 def test_disagreements_add_up(demo: PreferenceReportInput, report: LexborHTMLParser) -> None:
     table = demo.rubric_disagreements
     assert table is not None
