@@ -184,7 +184,7 @@ def test_scores_that_nobody_made_are_said_to_be_none(demo: PreferenceReportInput
     document = LexborHTMLParser(preference_report_html(replace(demo, rubric_scores=nobody), PROVENANCE))
     said = text_of(document, "#table-score-reliability")
     n = len(nobody)
-    assert "nobody: no scorer is named" in said and f"{n:,} of {n:,} scores could not be had" in said
+    assert "Scored by nobody" in said and f"{n:,} of {n:,} scores could not be had" in said
     assert "no score 100%" in text_of(document, "#figure-rubric-scores")
     assert "have no score" in text_of(document, "#pair-1")
 
