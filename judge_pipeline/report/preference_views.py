@@ -182,6 +182,7 @@ def missing_tables(given: PreferenceReportInput, preference_set: str) -> View:
         where = "over all sets" if name in OVER_SETS else f"for {preference_set}"
         run = f"Materialize the asset {name} {where} in the UI"
         view.rows.append([Cell(name), Cell(words.get(name, "What each judge chose.")), Cell(run)])
+    view.remarks.append("judge-pipeline preference FOLDER, with the set's folder, goes through all of them.")
     return view
 
 

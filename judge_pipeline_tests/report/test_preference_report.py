@@ -209,6 +209,7 @@ def test_tables_that_were_not_made_are_named_with_what_to_run(demo: PreferenceRe
         ("examples", "pair_texts"), ("set-aside", "preference_quarantine"),
     ):  # fmt: skip
         assert table in text_of(document, f"#{section} .empty"), section
+    assert "judge-pipeline preference FOLDER" in text_of(document, "#table-missing")
     assert "the asset misalignment for sample-pairs in the UI" in text_of(document, "#table-missing")
     assert "Tables not made" in text_of(document, "#read-first") and "No judge measured" in text_of(document, "#found")
     assert not document.css("figure")
