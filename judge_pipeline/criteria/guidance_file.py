@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 _HEAD = """\
 # What people weigh that the judge does not, found on training pairs (CriterAlign, HPAG). Frozen: an edit is refused.
-# To use an edit, copy the file to assets_config/{folder}/ and name the copy as guidance.file in criteria.yaml; the error
-# then says which content_sha256 to write into it.
+# To use an edit, copy the file to assets_config/{folder}/ and name the copy as guidance.file in criteria.yaml; the
+# error then says which content_sha256 to write into it.
 """
 
 
@@ -65,9 +65,10 @@ def verified(file: GuidanceFile, path: str) -> GuidanceFile:
     if file.content_sha256 == now or (file.content_sha256 is None and file.source is None):
         return file
     said = "has no content_sha256" if file.content_sha256 is None else "is not what was frozen: it was edited"
-    copied = "" if file.source is None else f"copy it to assets_config/{FOLDER}/, name the copy as guidance.file, and "
+    copied = "" if file.source is None else f"copy it to assets_config/{FOLDER}/, name that as guidance.file, and "
     raise GuidanceError(
-        f"{path}: {said}. Take the edit back; or, to freeze it as it is now, {copied}write 'content_sha256: {now}' into it"
+        f"{path}: {said}. Take the edit back; or, to freeze it as it is now, {copied}write into it "
+        f"'content_sha256: {now}'"
     )
 
 

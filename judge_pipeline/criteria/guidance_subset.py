@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,20 +21,15 @@ _CHARS_OF_A_RECORD = 200
 _CHARS_OF_A_TEXT = 120
 """Of a text's name and delimiters."""
 
+_CHARS_OF_AN_ASPECT = 80
+
 
 def record_tokens(record: Record) -> int:
     """Tokens that the record takes in a prompt, estimated as everywhere (``judging.money.CHARS_PER_TOKEN``)."""
-    texts = [
-        *record.context.values(),
-        record.first,
-        record.second,
-        record.rationale or "",
-        record.human_rationale or "",
-    ]
-    # Reasons are quoted, which doubles a character at most; the others stand as they are.
-    chars = sum(len(text) for text in texts) + sum(len(text) for text in texts[-2:]) + _CHARS_OF_A_TEXT * len(texts)
-    aspects = sum(len(aspect) + 40 for aspect in record.aspects)
-    return math.ceil((chars + aspects + _CHARS_OF_A_RECORD) / CHARS_PER_TOKEN)
+    texts = [*record.context.values(), record.first, record.second]
+    reasons = [json.dumps(reason or "", ensure_ascii=False) for reason in (record.rationale, record.human_rationale)]
+    around = _CHARS_OF_A_RECORD + _CHARS_OF_A_TEXT * len(texts) + _CHARS_OF_AN_ASPECT * len(record.aspects)
+    return math.ceil((sum(len(text) for text in (*texts, *reasons)) + around) / CHARS_PER_TOKEN)
 
 
 def fitting(records: Sequence[Record], tokens: int, seed: int) -> list[Record]:

@@ -113,33 +113,45 @@ def synthesized_guidance(between: Between, records: Sequence[Record], limits: Li
     hashes: dict[str | None, str | None] = {None: general.request_hash}
     if general.answer is None:
         return Synthesized(between, None, {None: _why(general)}, _pairs_of(shown), hashes)
-    of_category = {
-        name: fitting(own, limits.tokens, limits.seed)
-        for name, own in by_category(usable).items()
-        if len(own) >= limits.category_records
-    }
-    of_category = {name: own for name, own in of_category.items() if own}
+    of_category = _of_categories(usable, limits)
     rows = [_row(between, name, own, general.answer) for name, own in of_category.items()]
     answered = _asked(ask, CATEGORY, rows) if rows else {}
-    shown |= of_category
-    source = GuidanceSource(
-        preference_set=between.preference_set, split="train", judge=between.judge, judge_model=between.judge_model,
-        synthesizer=between.synthesizer, synthesizer_model=between.synthesizer_model, seed=limits.seed,
-        prompts=dict(sorted(between.prompts.items())), n_train=len(records), left_out=_left_out(records, shown),
-        pairs=_groups_of(shown),
-    )  # fmt: skip
-    categories = {
-        name: CategoryGuidance.model_validate(reply.answer)
-        for name, reply in answered.items()
-        if name is not None and reply.answer is not None
-    }
+    shown = {**shown, **of_category}
+    categories = {name: CategoryGuidance.model_validate(r.answer) for name, r in answered.items() if name and r.answer}
     file = GuidanceFile(
         title=f"Guidance for {between.judge} by {between.synthesizer}, from training pairs of {between.preference_set}",
-        source=source, general=GuidanceTexts.model_validate(general.answer), categories=categories,
-    )  # fmt: skip
+        source=_source(between, records, shown, limits),
+        general=GuidanceTexts.model_validate(general.answer),
+        categories=categories,
+    )
     failures = {name: _why(reply) for name, reply in answered.items() if reply.answer is None}
     hashes |= {name: reply.request_hash for name, reply in answered.items()}
     return Synthesized(between, frozen(file), failures, _pairs_of(shown), hashes)
+
+
+def _of_categories(usable: Sequence[Record], limits: Limits) -> dict[str, list[Record]]:
+    """The records that each category with enough of them is synthesized from."""
+    large = {name: own for name, own in by_category(usable).items() if len(own) >= limits.category_records}
+    fit = {name: fitting(own, limits.tokens, limits.seed) for name, own in large.items()}
+    return {name: own for name, own in fit.items() if own}
+
+
+def _source(
+    between: Between, records: Sequence[Record], shown: Mapping[str | None, Sequence[Record]], limits: Limits
+) -> GuidanceSource:
+    return GuidanceSource(
+        preference_set=between.preference_set,
+        split="train",
+        judge=between.judge,
+        judge_model=between.judge_model,
+        synthesizer=between.synthesizer,
+        synthesizer_model=between.synthesizer_model,
+        seed=limits.seed,
+        prompts=dict(sorted(between.prompts.items())),
+        n_train=len(records),
+        left_out=_left_out(records, shown),
+        pairs=_groups_of(shown),
+    )
 
 
 def by_category(records: Sequence[Record]) -> dict[str, list[Record]]:
