@@ -129,7 +129,7 @@ def synthesized_guidance(between: Between, records: Sequence[Record], limits: Li
     return Synthesized(between, frozen(file), failures, _pairs_of(shown), hashes)
 
 
-def _of_categories(usable: Sequence[Record], limits: Limits) -> dict[str, list[Record]]:
+def _of_categories(usable: Sequence[Record], limits: Limits) -> dict[str | None, list[Record]]:
     """The records that each category with enough of them is synthesized from."""
     large = {name: own for name, own in by_category(usable).items() if len(own) >= limits.category_records}
     fit = {name: fitting(own, limits.tokens, limits.seed) for name, own in large.items()}
