@@ -88,9 +88,8 @@ def _time_axis(here: pd.DataFrame) -> dict[str, Any]:
     last = count(here["time"].max())
     if here["time_unit"].iloc[0] != "turns":
         return {"title": {"text": "Minutes"}, "tickformat": "d", "nticks": 6}
-    return {
-        "title": {"text": "Turn k"}, "tickformat": "d", "nticks": min(6, last), "range": [0.6, last + HOLD_TURNS + 0.1],
-    }  # fmt: skip
+    ticks = {"tick0": 1, "dtick": 1} if last <= 6 else {"nticks": 6}
+    return {"title": {"text": "Turn k"}, "tickformat": "d", "range": [0.6, last + HOLD_TURNS + 0.1], **ticks}
 
 
 def _held(part: pd.DataFrame) -> pd.DataFrame:

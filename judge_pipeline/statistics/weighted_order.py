@@ -129,6 +129,10 @@ class _Sorted:
         return found
 
 
+_CACHED_ELEMENTS = 1 << 15
+"""Numbers that a step of a rank correlation goes through at once: its dozen arrays must fit the processor's cache."""
+
+
 class RankedPairs:
     """Pairs of values, to be correlated by ranks under weights.
 
@@ -150,6 +154,11 @@ class RankedPairs:
 
         NaN where either side is constant.
         """
+        n_rows = max(1, _CACHED_ELEMENTS // len(self._cluster))
+        starts = range(0, max(len(weights), 1), n_rows)
+        return np.concatenate([self._of_block(weights[start : start + n_rows]) for start in starts])
+
+    def _of_block(self, weights: FloatArray) -> FloatArray:
         x, x_weight = self._first.centred_midranks(weights)
         y, y_weight = self._second.centred_midranks(weights)
         at_pairs = np.take(x, self._first.place, axis=1)

@@ -90,6 +90,7 @@ def test_success_of_one_turn_has_its_band() -> None:
             assert trace.x[1] - trace.x[0] >= 0.5, "wide enough to be seen"
         first, last = drawn.figure.layout[("xaxis", "xaxis2")[index]].range
         assert first < 1 < upper.x[1] <= last
+        assert drawn.figure.layout[("xaxis", "xaxis2")[index]].dtick == 1, "a tick at the turn, too"
 
 
 def test_success_holds_on_after_its_last_step() -> None:

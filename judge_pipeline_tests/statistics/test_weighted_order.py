@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
+from judge_pipeline.statistics import weighted_order
 from judge_pipeline.statistics.weighted_order import Medians, OrderedValues, RankedPairs
 
 
@@ -33,6 +34,17 @@ def test_medians_and_correlations_are_those_of_the_repeated_sample(seed: int, le
             assert np.isnan(correlation)
         else:
             assert correlation == pytest.approx(spearmanr(many_x, many_y).statistic, abs=1e-12)
+
+
+@given(st.integers(0, 1000), st.sampled_from([1, 40, 100]))
+def test_correlations_are_the_same_bit_for_bit_however_many_resamples_go_together(seed: int, elements: int) -> None:
+    x, y, cluster, weights = drawn(seed, 5)
+    ranked = RankedPairs(x, y, cluster)
+    whole = ranked.spearman(weights)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weighted_order, "_CACHED_ELEMENTS", elements)
+        np.testing.assert_array_equal(ranked.spearman(weights), whole)
+        assert ranked.spearman(weights[:0]).shape == (0,)
 
 
 def test_what_cannot_be_ordered_is_refused() -> None:
