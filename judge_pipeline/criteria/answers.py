@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from judge_pipeline.tables.criteria import ASPECTS, CONFIDENCES, CRITERION_VERDICT_VALUES
 
@@ -25,6 +25,15 @@ MOST_CHILDREN = 2
 
 EMBEDDED_CRITERIA = 8
 """Most criteria that the embedded model is asked for."""
+
+MOST_OWN_WEIGHT = 3
+"""Highest weight that a generator gives a criterion of its own (Chasing the Tail); the lowest is 1."""
+
+MOST_LLM_WEIGHT = 10
+"""Highest weight where one call weighs all criteria; the lowest is 1."""
+
+UNANSWERED = "not answered"
+"""Rationale of a criterion that a pointwise answer left out, where that counts as no."""
 
 NONE = "none"
 """What a check answers where it finds nothing."""
@@ -51,17 +60,30 @@ _VerdictValue = Literal[CRITERION_VERDICT_VALUES]  # type: ignore[valid-type]
 _Confidence = Literal[CONFIDENCES]  # type: ignore[valid-type]
 
 
+def _whole(value: Any) -> Any:
+    """2.0 is the integer 2 in JSON; 2.5, "2" and true are not, and no key of a literal either."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return repr(value) if isinstance(value, bool) else value
+
+
+def _weight(most: int) -> Any:
+    return Annotated[cast("Any", Literal)[tuple(range(1, most + 1))], BeforeValidator(_whole)]
+
+
 def _model(name: str, **fields: Any) -> type[BaseModel]:
     return create_model(name, __config__=_STRICT, __module__=__name__, **fields)
 
 
 @cache
-def _criterion(short: bool) -> type[BaseModel]:
+def _criterion(short: bool, weighted: bool = False) -> type[BaseModel]:
     most = _EMBEDDED_CRITERION_CHARS if short else LONGEST_CRITERION_CHARS
+    weight = {"weight": (_weight(MOST_OWN_WEIGHT), Field(description="How much it counts, from 1 to 3"))}
     return _model(
         "Criterion",
         text=(_text(most), Field(description="What is compared, in one sentence")),
         aspect=(_Aspect, Field(description="The aspect that it belongs to")),
+        **(weight if weighted else {}),
     )
 
 
@@ -88,10 +110,10 @@ def choice_answer(short: bool) -> type[BaseModel]:
 
 
 @cache
-def criteria_answer(at_most: int, short: bool) -> type[BaseModel]:
-    """What a generator answers: ``criteria``, at least one and at most so many, each with ``text`` and ``aspect``."""
+def criteria_answer(at_most: int, short: bool, weighted: bool = False) -> type[BaseModel]:
+    """What a generator answers: ``criteria``, one or more, each with ``text``, ``aspect`` and, weighted, ``weight``."""
     most = min(at_most, EMBEDDED_CRITERIA) if short else at_most
-    listed = cast("Any", list)[_criterion(short)]
+    listed = cast("Any", list)[_criterion(short, weighted)]
     return _model(
         "Criteria", criteria=(listed, Field(min_length=1, max_length=most, description=f"1 to {most} criteria"))
     )
@@ -101,6 +123,46 @@ def criteria_answer(at_most: int, short: bool) -> type[BaseModel]:
 def verdicts_answer(ids: tuple[str, ...], short: bool) -> type[BaseModel]:
     """What a criterion judge answers: for each id ``rationale``, ``verdict`` and ``confidence``; no ids: for any."""
     return _of_each(_verdict(short), ids, "Verdicts", "Verdict on criterion {}")
+
+
+@cache
+def _met(short: bool) -> type[BaseModel]:
+    most = _EMBEDDED_RATIONALE_CHARS if short else LONGEST_RATIONALE_CHARS
+    return _model(
+        "Met",
+        rationale=(_text(most), Field(description="What shows it, in one sentence")),
+        met=(bool, Field(description="Whether the response meets the criterion")),
+    )
+
+
+@cache
+def pointwise_answer(ids: tuple[str, ...], short: bool, unanswered_is_no: bool = False) -> type[BaseModel]:
+    """What a pointwise criterion judge answers of one response: for each id ``rationale`` and ``met``; no ids: for any.
+
+    Where what is left out is no, an id that is missing is filled in as not met, with the rationale ``UNANSWERED``; an
+    answer that has none of the ids is invalid all the same.
+    """
+    model = _of_each(_met(short), ids, "Answers", "Whether the response meets criterion {}")
+    if not (ids and unanswered_is_no):
+        return model
+
+    def filled(value: Any) -> Any:
+        if isinstance(value, dict) and any(id_ in value for id_ in ids):
+            return {**{id_: {"rationale": UNANSWERED, "met": False} for id_ in ids if id_ not in value}, **value}
+        return value
+
+    return create_model(
+        "Answers",
+        __base__=model,
+        __module__=__name__,
+        __validators__={"_filled": model_validator(mode="before")(filled)},
+    )
+
+
+@cache
+def weights_answer(ids: tuple[str, ...]) -> type[BaseModel]:
+    """What weighs all criteria of a pair: for each id a whole number from 1 to ``MOST_LLM_WEIGHT``; no ids: for any."""
+    return _of_each(_weight(MOST_LLM_WEIGHT), ids, "Weights", f"Weight of {{}}, from 1 to {MOST_LLM_WEIGHT}")
 
 
 @cache

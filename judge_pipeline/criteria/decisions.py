@@ -35,7 +35,7 @@ def monolithic_decisions(configuration: Configuration, pairs: PairsToJudge, ask:
     """
     rows = monolithic_rows(pairs, configuration.prompts)
     answered = replies(ask, "monolithic", MONOLITHIC, rows)
-    made = [_judged(row["pair_id"], 0, 0, answered[row[ID]]) for row in rows.to_dict("records")]
+    made = [judged_decision(row["pair_id"], 0, 0, answered[row[ID]]) for row in rows.to_dict("records")]
     return CRITERIA_DECISIONS.conform(made)
 
 
@@ -64,13 +64,13 @@ def final_decisions(
     in_force = evidence["pair_id"].value_counts()
     pair_ids = pairs.in_order("AB")["pair_id"].tolist()
     decided = {
-        pair_id: _judged(pair_id, int(in_force.get(pair_id, 0)), len(shown.get(pair_id, ())), reply)
+        pair_id: judged_decision(pair_id, int(in_force.get(pair_id, 0)), len(shown.get(pair_id, ())), reply)
         for pair_id, reply in of_pair.items()
     }
     left = [pair_id for pair_id in pair_ids if pair_id not in decided]
     decided |= {
         row["pair_id"]: row | {"n_criteria": int(in_force.get(row["pair_id"], 0))}
-        for row in _without_evidence(configuration, pairs, left, ask)
+        for row in without_evidence(configuration, pairs, left, ask)
     }
     return CRITERIA_DECISIONS.conform([decided[pair_id] for pair_id in pair_ids])
 
@@ -91,22 +91,27 @@ def only(pairs: PairsToJudge, pair_ids: Collection[str]) -> PairsToJudge:
     return PairsToJudge(pairs.rows[pairs.rows["pair_id"].isin(list(pair_ids))].reset_index(drop=True), pairs.guidance)
 
 
-def _without_evidence(
+def without_evidence(
     configuration: Configuration, pairs: PairsToJudge, pair_ids: list[str], ask: Ask
 ) -> list[dict[str, Any]]:
+    """Rows of CRITERIA_DECISIONS of pairs that no evidence is left of, by the configuration's rule."""
     if configuration.no_evidence == "monolithic" and pair_ids:
         return list(monolithic_decisions(configuration, only(pairs, pair_ids), ask).to_dict("records"))
-    return [_row(pair_id, "tie", "no_evidence") for pair_id in pair_ids]
+    return [decision_row(pair_id, "tie", "no_evidence") for pair_id in pair_ids]
 
 
-def _judged(pair_id: str, n_criteria: int, n_evidence: int, reply: Reply) -> dict[str, Any]:
+def judged_decision(pair_id: str, n_criteria: int, n_evidence: int, reply: Reply) -> dict[str, Any]:
+    """A row of CRITERIA_DECISIONS that a judge decided, y_A shown first."""
     answer = reply.answer
     decision = None if answer is None else verdict_of(answer["choice"], "AB")
-    row = _row(pair_id, decision, "judge") | {"n_criteria": n_criteria, "n_evidence": n_evidence} | reply.columns
+    row = (
+        decision_row(pair_id, decision, "judge") | {"n_criteria": n_criteria, "n_evidence": n_evidence} | reply.columns
+    )
     return row | {"rationale": None if answer is None else answer["rationale"]}
 
 
-def _row(pair_id: str, decision: str | None, decided_by: str) -> dict[str, Any]:
+def decision_row(pair_id: str, decision: str | None, decided_by: str) -> dict[str, Any]:
+    """A row of CRITERIA_DECISIONS without criteria, sums or reasons."""
     row: dict[str, Any] = dict.fromkeys(CRITERIA_DECISIONS.column_names)
     return row | {
         "pair_id": pair_id, "decision": decision, "decided_by": decided_by, "n_criteria": 0, "n_evidence": 0,

@@ -111,7 +111,8 @@ def criteria_question(
     )
 
 
-def _ids(row: Row, column: str) -> tuple[str, ...]:
+def ids_in(row: Row, column: str) -> tuple[str, ...]:
+    """The ids that a packed column of a row is about; none where the row is that of any answer."""
     return tuple(json.loads(row[column])) if column in row else ()
 
 
@@ -128,7 +129,7 @@ GENERATION = criteria_question(
 
 VERDICTS = criteria_question(
     "verdicts",
-    lambda row, short: verdicts_answer(_ids(row, "criteria"), short),
+    lambda row, short: verdicts_answer(ids_in(row, "criteria"), short),
     ("guidance", "criteria"),
     packed=("criteria",),
 )
@@ -136,7 +137,7 @@ VERDICTS = criteria_question(
 
 DECOMPOSITION = criteria_question(
     "decomposition",
-    lambda row, short: children_answer(_ids(row, "tied"), short),
+    lambda row, short: children_answer(ids_in(row, "tied"), short),
     ("tied", "others"),
     packed=("tied", "others"),
 )
@@ -146,7 +147,7 @@ _CHECKED = {"judged": ("existing", "candidates"), "plain": ("parents",), "shows_
 
 
 def _check_of(row: Row, short: bool) -> type[BaseModel]:
-    return check_answer(_ids(row, "candidates"), _ids(row, "existing"), short)
+    return check_answer(ids_in(row, "candidates"), ids_in(row, "existing"), short)
 
 
 REDUNDANCY = criteria_question("redundancy", _check_of, **_CHECKED, packed=("existing", "candidates", "parents"))  # type: ignore[arg-type]
@@ -223,8 +224,8 @@ def verdict_rows(
     def own(pair_id: str) -> dict[str, dict[str, str]]:
         theirs = criteria.get(pair_id, ())
         if one_by_one:
-            return {f"verdicts{round_}/{order}/{each.id}": {"criteria": _texts([each])} for each in theirs}
-        return {f"verdicts{round_}/{order}": {"criteria": _texts(theirs)}} if theirs else {}
+            return {f"verdicts{round_}/{order}/{each.id}": {"criteria": texts_of([each])} for each in theirs}
+        return {f"verdicts{round_}/{order}": {"criteria": texts_of(theirs)}} if theirs else {}
 
     return rows_of(pairs, order, own, wording, "criterion_judge")
 
@@ -238,7 +239,7 @@ def decomposition_rows(
     def own(pair_id: str) -> dict[str, dict[str, str]]:
         theirs = tied.get(pair_id, ())
         shown = {each.id: {"text": each.text, "rationale": each.rationale} for each in theirs}
-        columns = {"tied": _json(shown), "others": _texts(others.get(pair_id, ()))}
+        columns = {"tied": as_json(shown), "others": texts_of(others.get(pair_id, ()))}
         return {f"decomposition{round_}": columns} if theirs else {}
 
     return rows_of(pairs, "AB", own, wording)
@@ -264,8 +265,8 @@ def check_rows(
     def own(pair_id: str) -> dict[str, dict[str, str]]:
         theirs = candidates.get(pair_id, ())
         columns = {
-            "existing": _texts(existing.get(pair_id, ())), "candidates": _texts(theirs),
-            "parents": _json({each.id: parents[pair_id][each.id] for each in theirs}),
+            "existing": texts_of(existing.get(pair_id, ())), "candidates": texts_of(theirs),
+            "parents": as_json({each.id: parents[pair_id][each.id] for each in theirs}),
         }  # fmt: skip
         return {f"{check}{round_}": columns} if theirs else {}
 
@@ -280,9 +281,9 @@ def final_rows(pairs: PairsToJudge, evidence: Mapping[str, Sequence[ShownVerdict
     def own(pair_id: str) -> dict[str, dict[str, str]]:
         theirs = evidence.get(pair_id, ())
         columns = {
-            "criteria": _texts([each.criterion for each in theirs]),
-            "rationales": _json({each.criterion.id: each.criterion.rationale for each in theirs}),
-            "verdicts": _json({each.criterion.id: _verdict(each) for each in theirs}),
+            "criteria": texts_of([each.criterion for each in theirs]),
+            "rationales": as_json({each.criterion.id: each.criterion.rationale for each in theirs}),
+            "verdicts": as_json({each.criterion.id: _verdict(each) for each in theirs}),
         }
         return {"final": columns} if theirs else {}
 
@@ -293,9 +294,11 @@ def _verdict(shown: ShownVerdict) -> dict[str, str | None]:
     return {"verdict": shown.verdict, "confidence": shown.confidence, "aspect": shown.criterion.aspect}
 
 
-def _texts(criteria: Sequence[ShownCriterion]) -> str:
-    return _json({each.id: each.text for each in criteria})
+def texts_of(criteria: Sequence[ShownCriterion]) -> str:
+    """Criteria as a packed column: id -> text."""
+    return as_json({each.id: each.text for each in criteria})
 
 
-def _json(value: Any) -> str:
+def as_json(value: Any) -> str:
+    """A value as a packed column."""
     return json.dumps(value, ensure_ascii=False)

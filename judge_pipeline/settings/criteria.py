@@ -41,18 +41,28 @@ class Configuration(SettingsModel):
     )
     generator: Literal["none", "pair", "question", "weighted"] = Field(
         default="pair",
-        description="Criteria from instruction and both responses (pair), from the instruction alone (question), "
-        "with weights from 1 to 3 (weighted), or none: a monolithic judge",
+        description="Criteria from instruction and both responses (pair), from what was asked alone (question), the "
+        "same with weights from 1 to 3 (weighted), or none: a monolithic judge",
     )
     improve: bool = Field(default=False, description="Improve criteria once from the two responses (Chasing the Tail)")
     criterion_judge: Literal["pairwise", "pointwise"] = Field(
         default="pairwise", description="A verdict on both responses, or a yes or no for each alone"
     )
+    unanswered: Literal["invalid", "no"] = Field(
+        default="invalid",
+        description="A criterion that a pointwise answer leaves out makes it invalid, or counts as not met "
+        "(Chasing the Tail). Without meaning for a pairwise criterion judge",
+    )
     refinement: Literal["none", "btcr", "rrd"] = Field(
         default="btcr",
-        description="Tied criteria in batches (btcr); or recursive decomposition of what both responses meet (rrd)",
+        description="Tied criteria in batches (btcr); or recursive decomposition, a call a criterion, of those that "
+        "both responses meet, or of tied ones where the criterion judge is pairwise (rrd)",
     )
-    swap_filter: bool = Field(default=True, description="Only verdicts that are the same in both orders count (SCF)")
+    swap_filter: bool = Field(
+        default=True,
+        description="Only verdicts that are the same in both orders count (SCF). Without meaning for a pointwise "
+        "criterion judge, whose answers know no order",
+    )
     aggregator: Literal["judge", "uniform", "llm_weights", "own_weights"] = Field(
         default="judge",
         description="A final pairwise judge; or weighted sums: all alike, weights by the judge, weights of generation",
@@ -77,8 +87,12 @@ class Configuration(SettingsModel):
     def _fits_together(self) -> Configuration:
         if self.is_monolithic and self.aggregator != "judge":
             raise ValueError("generator: none leaves no criteria to add up: set aggregator: judge")
+        if self.is_monolithic and self.improve:
+            raise ValueError("generator: none leaves no criteria to improve: set improve: false")
         if self.aggregator == "own_weights" and self.generator != "weighted":
             raise ValueError("aggregator: own_weights needs generator: weighted")
+        if self.aggregator == "own_weights" and self.refinement != "none":
+            raise ValueError("refinement makes criteria without a weight, and own_weights needs one: set refinement: none")
         if self.aggregator != "judge" and self.criterion_judge == "pairwise":
             raise ValueError("weighted sums are of yes and no for each response: set criterion_judge: pointwise")
         if self.criterion_judge == "pointwise" and self.refinement == "btcr":

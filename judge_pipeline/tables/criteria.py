@@ -27,8 +27,8 @@ since another says the same, since it contradicts another, since one of these tw
 there were enough."""
 
 STAGES = (
-    "monolithic", "generation", "improvement", "pairwise_verdicts", "pointwise_answers", "weights", "decomposition",
-    "redundancy", "conflict", "child_verdicts", "final",
+    "monolithic", "generation", "improvement", "pairwise_verdicts", "pointwise_answers", "decomposition", "redundancy",
+    "conflict", "child_verdicts", "child_answers", "weights", "final",
 )  # fmt: skip
 """The calls that a configuration may make."""
 
@@ -51,7 +51,7 @@ CRITERIA = Table(
         _CRITERION,
         _TEXT,
         _ASPECT,
-        Column("weight", "float", "How much it counts, where its generator says so", nullable=True, low=0),
+        Column("weight", "float", "How much it counts, from 1 to 3, where its generator says so", nullable=True, low=0),
         _HASH,
     ),
     ("pair_id", "criterion"),
@@ -94,6 +94,12 @@ CRITERION_ANSWERS = Table(
     ("pair_id", "criterion", "response"),
 )
 
+CHILD_ANSWERS = replace(
+    CRITERION_ANSWERS,
+    name="child_answers",
+    description="The same to a criterion that recursive decomposition made and accepted.",
+)
+
 REFINED_CRITERIA = Table(
     "refined_criteria",
     "Every criterion of one pair after refinement, and what became of it (CriterAlign, section 3.3, BTCR).",
@@ -103,6 +109,9 @@ REFINED_CRITERIA = Table(
         _TEXT,
         _ASPECT,
         Column("weight", "float", "How much it counts, where something says so", nullable=True, low=0),
+        Column("weight_failure_class", "string", "Class of the invalid answer that was to weigh it", nullable=True),
+        Column("weight_failure", "string", "What is wrong with that answer", nullable=True),
+        Column("weight_request_hash", "string", "Identity of the call that weighed it", nullable=True),
         Column("parent", "string", "The criterion that it refines; null for a generated one", nullable=True),
         Column("round", "int", "Round of refinement that made it; 0 for a generated one", low=0),
         Column("fate", "string", "What became of it", allowed=CRITERION_FATES),
@@ -181,7 +190,7 @@ CRITERIA_ABLATION = Table(
 )
 
 TABLES = (
-    CRITERIA, CRITERION_VERDICTS, CHILD_VERDICTS, CRITERION_ANSWERS, REFINED_CRITERIA, CONSISTENT_EVIDENCE,
-    CRITERIA_DECISIONS, CRITERIA_CALLS, CRITERIA_ABLATION,
+    CRITERIA, CRITERION_VERDICTS, CHILD_VERDICTS, CRITERION_ANSWERS, CHILD_ANSWERS, REFINED_CRITERIA,
+    CONSISTENT_EVIDENCE, CRITERIA_DECISIONS, CRITERIA_CALLS, CRITERIA_ABLATION,
 )  # fmt: skip
 """The tables of this module."""
