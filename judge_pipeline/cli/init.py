@@ -84,7 +84,7 @@ def schemas() -> dict[str, str]:
 def _copy_configuration(target: Path) -> list[Path | None]:
     source = packaged_config_dir()
     files = [*sorted(source.glob("*.yaml")), *sorted((source / "prompts").glob("*.j2"))]
-    files += sorted((source / "rubrics").glob("*.yaml"))
+    files += [file for folder in ("rubrics", "guidance") for file in sorted((source / folder).glob("*.yaml"))]
     return [
         _write(target / file.relative_to(source), _without_sample(file.read_text(encoding="utf-8"))) for file in files
     ]

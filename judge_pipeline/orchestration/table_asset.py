@@ -101,9 +101,13 @@ def table_outs(
     rooms: Iterable[str],
     kinds: Iterable[str] = ("pandas", "parquet"),
     figures: Collection[Table] = (),
+    further_code_version: str = "",
 ) -> dict[str, dg.AssetOut]:
-    """The outputs of a step that makes several tables; ``figures``: those of them that show figures."""
-    version = code_version(rooms)
+    """The outputs of a step that makes several tables; ``figures``: those of them that show figures.
+
+    ``further_code_version`` is what else changes them when it changes (prompts, configuration).
+    """
+    version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
     return {
         table.name: dg.AssetOut(
             key=table.name,
