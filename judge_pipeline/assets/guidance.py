@@ -64,7 +64,7 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
         partitions_def=set_by_judge(judges),
         check_specs=[spec for table, checks in _MADE.items() for spec in check_specs(table, checks)],
         required_resource_keys={"workspace", "progress", "store", "spending"},
-        description="Where people and the judge part on training pairs, and what its stages are told of it: frozen files.",
+        description="Where people and the judge part on training pairs, and what stages are told of it: frozen files.",
     )
     def make_guidance(
         context: dg.AssetExecutionContext, preference_pairs: Any, preference_splits: Any, pair_texts: Any

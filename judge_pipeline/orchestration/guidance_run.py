@@ -206,13 +206,12 @@ def guidance_in_force(
     """
     from judge_pipeline.criteria.guidance_file import GuidanceError, file_name, leak_in_words, verified
 
-    ready_made = use.file is not None
-    path = _ready_made(workspace, use.file) if ready_made else _made(workspace, use, judge, preference_set)
+    path = _made(workspace, use, judge, preference_set) if use.file is None else _ready_made(workspace, use.file)
     guidance = verified(load(GuidanceFile, path), str(path))
-    if not ready_made and file_name(guidance) != path.name:
+    if use.file is None and file_name(guidance) != path.name:
         raise GuidanceError(
-            f"{path}: is not what was frozen under this name. Materialize asset guidance to have that again; to use this "
-            f"one, move it to {workspace.config_dir / FOLDER} and name it as guidance.file in criteria.yaml"
+            f"{path}: is not what was frozen under this name. Materialize asset guidance to have that again; to use "
+            f"this one, move it to {workspace.config_dir / FOLDER} and name it as guidance.file in criteria.yaml"
         )
     leak = leak_in_words(guidance, preference_set, splits)
     if leak is not None:
