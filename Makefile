@@ -7,10 +7,10 @@ HOST ?= 127.0.0.1
 PORT ?= 3000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-quick lint format ui docs lock clean
+.PHONY: help setup demo demo-preference test test-quick lint format ui docs lock clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 setup: $(READY) ## install everything into .venv (first run: a few minutes, about 2 GB)
 
@@ -27,6 +27,9 @@ $(READY): requirements.lock pyproject.toml
 
 demo: $(READY) ## run the sample contest end to end with embedded judges, print the headline figures
 	@$(BIN)/judge-pipeline demo
+
+demo-preference: $(READY) ## run the sample preference set with judges that need no key, print the headline figures
+	@$(BIN)/judge-pipeline demo --preference
 
 ui: $(READY) ## start the Dagster UI on loopback (HOST=..., PORT=...)
 	@$(BIN)/judge-pipeline ui --host $(HOST) --port $(PORT)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from judge_pipeline.estimate import Estimate
+    from judge_pipeline.report.inputs import JudgeKind
     from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
 
 FIGURES = ("acc_pc", "acc", "consistent_share", "first_slot_share")
@@ -37,7 +38,7 @@ class PreferenceHeadline:
         rule: the scoring rule, with what it counts as right.
         judges: judge, as figures call it -> its ``FIGURES``, where it has them.
         floors: what needs no judgment -> its Acc.
-        not_judged: the judges without a usable table.
+        not_judged: the judges without a table, but for those that are switched off.
         found: what the rubric's models found, in sentences; empty where nothing was scored.
     """
 
@@ -64,7 +65,7 @@ def preference_headline(given: PreferenceReportInput, provenance: PreferenceProv
         rule=f"{provenance.rule} ({words})" if words else provenance.rule,
         judges={} if own is None else _figures(own, "judge"),
         floors={} if own is None else {name: of["acc"] for name, of in _figures(own, "floor").items()},
-        not_judged=[kind.judge for kind in given.kinds.values() if kind.status == "not judged"],
+        not_judged=[kind.judge for kind in given.kinds.values() if kind.status == "not judged" and not _is_off(kind)],
         found=[f"{one.lead}. {one.text}" for one in preference_findings(shown, provenance) if one.anchor == "weigh"],
     )
 
@@ -83,6 +84,10 @@ def print_preference_headline(console: Console, found: PreferenceHeadline) -> No
         console.print(Text(f"Not judged: {', '.join(found.not_judged)}."), style="dim")
     console.print(Text(f"Scoring rule: {clean(found.rule)}."))
     console.print(Text(f"Chosen by: {clean(found.chosen_by)}."), style="bold")
+
+
+def _is_off(kind: JudgeKind) -> bool:
+    return (kind.reason or "").startswith("enabled: false")
 
 
 def _figures(rows: pd.DataFrame, of: str) -> dict[str, dict[str, Estimate]]:
@@ -145,7 +150,7 @@ def _remarks(found: PreferenceHeadline) -> list[str]:
     for parts, names in gathered.values():
         words = with_ranges(parts)
         all_of_them = len(names) == len(FIGURES)
-        lines.append(f"{words[:1].upper()}{words[1:]}." if all_of_them else f"{', '.join(names)}: {words}.")
+        lines.append(f"{words}." if all_of_them else f"{', '.join(names)}: {words}.")
     return lines if len(lines) <= MAX_REMARKS else [*lines[:MAX_REMARKS], "More in the report."]
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge_pipeline.cli.asking import failed
-from judge_pipeline.cli.judged_run import ask_judges, print_checks, print_failed, show_plan
+from judge_pipeline.cli.judged_run import ask_judges, demo_judges, print_checks, print_failed, show_plan
 from judge_pipeline.cli.plan import plans_of
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from judge_pipeline.settings.preference import RubricSettings
 
 SAMPLE_SET = "sample-pairs"
+DEMO_PAIRS = 12
+"""Pairs that the demo asks an embedded model about, each in both orders: it takes a second for each on two cores."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,14 @@ class PreferenceOutcome:
 def sample_set() -> Path:
     """The folder of the preference set that comes with the package."""
     return Path(__file__).resolve().parent.parent / "samples" / "preference_sets" / SAMPLE_SET
+
+
+def demo_preference(workspace: Workspace) -> int:
+    """Run the sample set with judges that need no key; returns the exit code."""
+    judges, folder = workspace.judges(), sample_set()
+    chosen = demo_judges(judges, folder, "preference")
+    limits = {judge: DEMO_PAIRS for judge in chosen if judges.get(judge).backend == "embedded"}
+    return run_preference_set(workspace, folder, PreferenceRun(chosen, limits=limits), Console()).code
 
 
 def run_preference_set(

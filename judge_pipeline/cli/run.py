@@ -58,12 +58,18 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | No
 
 @click.command()
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
-def demo(out: Path | None) -> int:
+@click.option("--preference", is_flag=True, help="The sample preference set in place of the sample contest.")
+def demo(out: Path | None, preference: bool) -> int:
     """Run the sample contest with judges that need no key: embedded, baseline and recorded (simulated) ones.
 
-    It ends with the headline figures and the path of the report. A second run asks nothing again.
+    It ends with the headline figures and the path of the report. A second run asks nothing again. With --preference it
+    does so for the sample preference set, in which a stated rule chose and no person.
     """
     workspace = workspace_at(out)
+    if preference:
+        from judge_pipeline.cli.preference_run import demo_preference
+
+        return demo_preference(workspace)
     return run_contest(workspace, sample_contest(), demo_judges(workspace.judges(), sample_contest(), "cocreation"))
 
 

@@ -139,7 +139,10 @@ def laid(folder: Path, provider: Provider) -> House:
         "keyless": judge | {"api_key_env": "NO_SUCH_KEY_HERE"},
     }  # fmt: skip
     (config / "judges.yaml").write_text(yaml.safe_dump({"judges": judges}), encoding="utf-8")
-    shutil.copytree(SAMPLE, folder / "data" / "preference" / "sample-pairs")
+    own = folder / "data" / "preference" / "sample-pairs"
+    own.mkdir(parents=True)
+    lines = (SAMPLE / "pairs.jsonl").read_bytes().splitlines(keepends=True)
+    (own / "pairs.jsonl").write_bytes(b"".join(lines[:42]))  # without the sample's own rubric and its scores
     instance = dg.DagsterInstance.ephemeral()
     instance.add_dynamic_partitions("preference_set", ["sample-pairs"])
     house = House(Workspace(config, folder / "data", folder / "var"), provider, instance)

@@ -60,7 +60,7 @@ class MadeSet:
 
     Attributes:
         judges: names.
-        copies: how often the sample's 42 pairs stand in the set, each time with instructions of their own.
+        copies: how often the sample's first 42 pairs stand in the set, each time with instructions of their own.
         n_items: rubric items.
         one_order: judges that were asked in the order AB only: all of them.
         votes: whether three annotators voted on every second pair.
@@ -86,7 +86,8 @@ class MadeSet:
 def sample_pairs(made: MadeSet) -> tuple[pd.DataFrame, Any]:
     """What the importer makes of the sample set: its pairs, ``copies`` times, and its counts."""
     folder = resources.files("judge_pipeline") / "samples" / "preference_sets" / "sample-pairs"
-    files = [("pairs.jsonl", (folder / "pairs.jsonl").read_bytes())]
+    lines = (folder / "pairs.jsonl").read_bytes().splitlines(keepends=True)
+    files = [("pairs.jsonl", b"".join(lines[:42]))]
     settings = PreferenceSettings.model_validate(yaml.safe_load((folder / "preference.yaml").read_text("utf-8")))
     read = read_pairs(files, settings)
     parts = []
