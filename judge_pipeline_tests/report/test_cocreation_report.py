@@ -225,7 +225,7 @@ def test_lone_surrogates_in_a_path_do_not_break_the_page() -> None:
 def test_empty_tables_give_a_page_with_reasons_and_nothing_to_draw_with() -> None:
     document = parsed(empty_tables())
     assert scripts(document) == [page._asset("tables.js")]
-    assert len(document.css("figure .empty")) == len(document.css("figure")) == 24
+    assert len(document.css("figure .empty")) == len(document.css("figure")) == 26
     assert "No judge is configured" in document.css_first("#read-first").text()
     assert len(document.html or "") < 60_000
 
