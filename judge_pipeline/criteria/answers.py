@@ -151,12 +151,8 @@ def pointwise_answer(ids: tuple[str, ...], short: bool, unanswered_is_no: bool =
             return {**{id_: {"rationale": UNANSWERED, "met": False} for id_ in ids if id_ not in value}, **value}
         return value
 
-    return create_model(
-        "Answers",
-        __base__=model,
-        __module__=__name__,
-        __validators__={"_filled": model_validator(mode="before")(filled)},
-    )
+    validators: Any = {"_filled": model_validator(mode="before")(filled)}
+    return create_model("Answers", __base__=model, __module__=__name__, __validators__=validators)
 
 
 @cache

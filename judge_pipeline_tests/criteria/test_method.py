@@ -6,7 +6,6 @@ import itertools
 from typing import Any
 
 import pandas as pd
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,15 +42,6 @@ def test_a_monolithic_configuration_has_one_stage() -> None:
     made = judge_pairs(Configuration(generator="none"), pairs_of(({"x": 1}, {"x": 2})), judge)
     assert made.decisions["decision"].tolist() == ["B"] and judge.calls == {"monolithic": 1}
     assert all(getattr(made, name).empty for name in TABLES if name != "decisions")
-
-
-@pytest.mark.parametrize(
-    "other", [{"generator": "question"}, {"improve": True}, {"refinement": "rrd"}, {"criterion_judge": "pointwise"}]
-)
-def test_settings_of_other_modules_are_refused_by_name(other: dict[str, Any]) -> None:
-    configuration = Configuration(**{"refinement": "none"} | other)
-    with pytest.raises(ValueError, match=next(iter(other))):
-        judge_pairs(configuration, pairs_of(({}, {})), ScriptedJudge())
 
 
 def test_scf_removes_exactly_what_a_position_bias_of_a_known_rate_says() -> None:
