@@ -12,21 +12,11 @@ import pytest
 
 from judge_pipeline.criteria.asking import PairsToJudge
 from judge_pipeline.criteria.questions import (
-    CONFLICT,
-    DECOMPOSITION,
-    FINAL,
     GENERATION,
-    MONOLITHIC,
     QUESTIONS,
-    REDUNDANCY,
     VERDICTS,
-    ShownCriterion,
-    ShownVerdict,
     check_rows,
-    decomposition_rows,
-    final_rows,
     generation_rows,
-    monolithic_rows,
     verdict_rows,
 )
 from judge_pipeline.judging.prepared import Prepared, prepare
@@ -34,34 +24,13 @@ from judge_pipeline.judging.question import Question
 from judge_pipeline.preference.pair_question import pair_key
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge
 from judge_pipeline_tests.criteria.scripted_judge import pairs_of
+from judge_pipeline_tests.criteria.shown_rows import criteria, rows_of_all
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
 LITELLM = LitellmJudge(backend="litellm", model="openai/m", base_url="http://127.0.0.1:1/v1")
 EMBEDDED = EmbeddedJudge(backend="embedded")
 NAMES = {question.name.removeprefix("criteria_") for question in QUESTIONS}
 STAGES = {"generator": "care for GEN", "criterion_judge": "care for CRIT", "final_judge": "care for FIN"}
-
-
-def criteria(*texts: str) -> list[ShownCriterion]:
-    return [ShownCriterion(f"c{n}", text, "others", f"tied: {text}") for n, text in enumerate(texts, start=1)]
-
-
-def rows_of_all(
-    pairs: PairsToJudge, texts: tuple[str, ...] = ("Is short", "Is right"), wording: Any = "code"
-) -> list[tuple[Question, pd.DataFrame]]:
-    made = criteria(*texts)
-    children = [ShownCriterion("t1", f"finer {texts[0]}", "others")]
-    checked: tuple[Any, ...] = ({"p0": children}, {"p0": {"t1": "c1"}}, {"p0": made}, 1, wording)
-    evidence = [ShownVerdict(each, "A", "low") for each in made]
-    return [
-        (MONOLITHIC, monolithic_rows(pairs, wording)),
-        (GENERATION, generation_rows(pairs, 7, wording)),
-        (VERDICTS, verdict_rows(pairs, {"p0": made}, "BA", wording, one_by_one=False)),
-        (DECOMPOSITION, decomposition_rows(pairs, {"p0": made[:1]}, {"p0": made[1:]}, 1, wording)),
-        (REDUNDANCY, check_rows(pairs, "redundancy", *checked)),
-        (CONFLICT, check_rows(pairs, "conflict", *checked)),
-        (FINAL, final_rows(pairs, {"p0": evidence}, wording)),
-    ]
 
 
 def prompts(rows: list[tuple[Question, pd.DataFrame]], settings: Any = LITELLM) -> dict[str, str]:
