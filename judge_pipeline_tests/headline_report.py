@@ -1,4 +1,4 @@
-"""The report job without what a test does not look at: all of it takes four times as long as figures of judges."""
+"""The report job without what a test does not look at: most of its time goes into figures, dynamics and the page."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ class LoopbackWorkspace:
     """The workspace, its judges.yaml and its commands.
 
     Attributes:
-        whole_report: whether commands make all of the report, which takes four times as long, and not what the headline
-            and the state of judges rest on alone.
+        whole_report: whether commands make all of the report, which takes much longer, and not only what the headline
+            and the state of judges rest on.
     """
 
     whole_report = False
