@@ -1,11 +1,10 @@
-"""Tables of judging criterion by criterion: criteria, verdicts, what is filtered, decisions, ablation (CriterAlign)."""
+"""Tables of judging criterion by criterion: criteria, verdicts, what is filtered, decisions (CriterAlign)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from judge_pipeline.table_schema import Column, Table
-from judge_pipeline.tables.columns import estimate_columns
 from judge_pipeline.tables.pair_judging import PRESENTATION_ORDERS
 from judge_pipeline.tables.preference import CHOICES, PAIR
 
@@ -173,24 +172,8 @@ CRITERIA_CALLS = Table(
     ("stage",),
 )
 
-CRITERIA_ABLATION = Table(
-    "criteria_ablation",
-    "One figure of one configuration of one judge, beside the row of the paper that it stands for.",
-    (
-        Column("paper_table", "string", "Table of the paper (1-8); null for what is in none", nullable=True),
-        Column("judge", "string", "Judge, or floor"),
-        Column("configuration", "string", "Configuration of criteria.yaml; null for a floor", nullable=True),
-        Column("against", "string", "For a gain: over which configuration", nullable=True),
-        Column("category", "string", "Category of the pairs; null for all", nullable=True),
-        Column("figure", "string", "Which figure"),
-        *estimate_columns("The figure"),
-        Column("p_value", "float", "Two-sided p of no gain, paired bootstrap over pairs", nullable=True),
-    ),
-    ("paper_table", "judge", "configuration", "against", "category", "figure"),
-)
-
 TABLES = (
     CRITERIA, CRITERION_VERDICTS, CHILD_VERDICTS, CRITERION_ANSWERS, CHILD_ANSWERS, REFINED_CRITERIA,
-    CONSISTENT_EVIDENCE, CRITERIA_DECISIONS, CRITERIA_CALLS, CRITERIA_ABLATION,
+    CONSISTENT_EVIDENCE, CRITERIA_DECISIONS, CRITERIA_CALLS,
 )  # fmt: skip
 """The tables of this module."""
