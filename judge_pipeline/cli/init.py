@@ -10,6 +10,7 @@ import click
 from pydantic import BaseModel
 
 from judge_pipeline.settings import ContestSettings, JudgesFile, PreferenceSettings, packaged_config_dir
+from judge_pipeline.settings.criteria import CriteriaFile
 
 _SAMPLE_ONLY = "\n  # Simulated, for the sample contest"
 """Begins the part of judges.yaml, up to its end, that only the sample contest has files for."""
@@ -74,6 +75,7 @@ def schemas() -> dict[str, str]:
         "judges.schema.json": JudgesFile,
         "contests.schema.json": ContestSettings,
         "preference.schema.json": PreferenceSettings,
+        "criteria.schema.json": CriteriaFile,
     }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -33,7 +33,7 @@ MOST_LLM_WEIGHT = 10
 """Highest weight where one call weighs all criteria; the lowest is 1."""
 
 UNANSWERED = "not answered"
-"""Rationale of a criterion that a pointwise answer left out, where that counts as no."""
+"""Rationale of a criterion that a pointwise answer left out, where that counts as not met."""
 
 NONE = "none"
 """What a check answers where it finds nothing."""
@@ -136,14 +136,14 @@ def _met(short: bool) -> type[BaseModel]:
 
 
 @cache
-def pointwise_answer(ids: tuple[str, ...], short: bool, unanswered_is_no: bool = False) -> type[BaseModel]:
+def pointwise_answer(ids: tuple[str, ...], short: bool, unanswered_is_not_met: bool = False) -> type[BaseModel]:
     """What a pointwise criterion judge answers of one response: for each id ``rationale`` and ``met``; no ids: for any.
 
-    Where what is left out is no, an id that is missing is filled in as not met, with the rationale ``UNANSWERED``; an
+    Where what is left out is not met, an id that is missing is filled in as not met, with the rationale ``UNANSWERED``; an
     answer that has none of the ids is invalid all the same.
     """
     model = _of_each(_met(short), ids, "Answers", "Whether the response meets criterion {}")
-    if not (ids and unanswered_is_no):
+    if not (ids and unanswered_is_not_met):
         return model
 
     def filled(value: Any) -> Any:

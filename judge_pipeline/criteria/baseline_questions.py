@@ -83,7 +83,7 @@ POINTWISE = _without(
     _SECOND,
     criteria_question(
         "pointwise",
-        lambda row, short: pointwise_answer(ids_in(row, "criteria"), short, row.get("unanswered") == "no"),
+        lambda row, short: pointwise_answer(ids_in(row, "criteria"), short, row.get("unanswered") == "not_met"),
         ("guidance", "criteria"),
         ("unanswered",),
         packed=("criteria",),
@@ -153,7 +153,7 @@ def improvement_rows(
 
 def pointwise_rows(
     pairs: PairsToJudge, criteria: Mapping[str, Sequence[ShownCriterion]], response: Literal["A", "B"],
-    wording: Wording, unanswered: Literal["invalid", "no"], *, one_by_one: bool, round_: int = 0,
+    wording: Wording, unanswered: Literal["invalid", "not_met"], *, one_by_one: bool, round_: int = 0,
 ) -> pd.DataFrame:  # fmt: skip
     """Rows of ``POINTWISE`` on one of the two responses, with the guidance of the criterion judge.
 

@@ -48,7 +48,7 @@ class Configuration(SettingsModel):
     criterion_judge: Literal["pairwise", "pointwise"] = Field(
         default="pairwise", description="A verdict on both responses, or a yes or no for each alone"
     )
-    unanswered: Literal["invalid", "no"] = Field(
+    unanswered: Literal["invalid", "not_met"] = Field(
         default="invalid",
         description="A criterion that a pointwise answer leaves out makes it invalid, or counts as not met "
         "(Chasing the Tail). Without meaning for a pairwise criterion judge",
@@ -92,7 +92,9 @@ class Configuration(SettingsModel):
         if self.aggregator == "own_weights" and self.generator != "weighted":
             raise ValueError("aggregator: own_weights needs generator: weighted")
         if self.aggregator == "own_weights" and self.refinement != "none":
-            raise ValueError("refinement makes criteria without a weight, and own_weights needs one: set refinement: none")
+            raise ValueError(
+                "refinement makes criteria without a weight, and own_weights needs one: set refinement: none"
+            )
         if self.aggregator != "judge" and self.criterion_judge == "pairwise":
             raise ValueError("weighted sums are of yes and no for each response: set criterion_judge: pointwise")
         if self.criterion_judge == "pointwise" and self.refinement == "btcr":

@@ -161,7 +161,7 @@ def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
     code, _, _ = shell("init", "work")
     assert code == 0
     config = tmp_path / "work" / "assets_config"
-    for name in ("judges", "contests", "preference"):
+    for name in ("judges", "contests", "preference", "criteria"):
         schema = json.loads((config / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
         text = (config / f"{name}.yaml").read_text(encoding="utf-8")
         jsonschema.validate(yaml.safe_load(text), schema)
