@@ -47,8 +47,10 @@ def file_name(file: GuidanceFile) -> str:
 def file_text(file: GuidanceFile) -> str:
     """The text of the file, frozen: the same guidance gives the same bytes."""
     content = frozen(file).model_dump(mode="json", exclude_none=True)
-    dumped = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110)
-    return _HEAD.format(folder=FOLDER) + str(dumped)
+    dumped = str(yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=110))
+    if yaml.safe_load(dumped) != content:  # a line break such as U+0085, which YAML folds where it is not escaped
+        dumped = str(yaml.safe_dump(content, sort_keys=False, width=110))
+    return _HEAD.format(folder=FOLDER) + dumped
 
 
 def verified(file: GuidanceFile, path: str) -> GuidanceFile:
