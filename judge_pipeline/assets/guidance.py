@@ -48,7 +48,7 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
 
     Args:
         judges: the judges that serve the criteria system.
-        configuration_sha256: of what settings and prompts say about answers; part of the code version.
+        configuration_sha256: see ``guidance_run.guidance_configuration_sha256``; part of the code version.
     """
 
     @dg.multi_asset(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace, packaged_config_dir
@@ -26,6 +28,19 @@ if TYPE_CHECKING:
 
 AskOf = Callable[[str], "Ask"]
 """A judge's name -> who asks it."""
+
+
+def guidance_configuration_sha256(workspace: Workspace) -> str:
+    """The sha256 of all that the configuration says about guidance: what judges are asked, and how it is synthesized.
+
+    Raises:
+        SettingsError: judges.yaml is missing or wrong.
+    """
+    prompts = sorted((workspace.config_dir / "prompts").glob("guidance_*.j2"))
+    digest = hashlib.sha256(configuration_sha256(workspace, "criteria").encode())
+    for file in (*prompts, workspace.config_dir / "criteria.yaml"):
+        digest.update(file.name.encode() + b"\0" + (file.read_bytes() if file.is_file() else b"") + b"\0")
+    return digest.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -108,7 +123,7 @@ def make_guidance(
 
     Raises:
         JudgingError: answers are missing that a provider failed to bring.
-        SettingsError: criteria.yaml names an unknown judge.
+        SettingsError: the judge answers no questions.
     """
     from judge_pipeline.criteria.guidance_file import leak_in_words
     from judge_pipeline.criteria.guidance_records import human_rationales, monolithic_answers, training_records
@@ -117,12 +132,12 @@ def make_guidance(
     criteria, name = workspace.criteria(), training.preference_set
     limits = Limits(criteria.guidance_tokens, criteria.guidance.category_records, seed)
     wanted = synthesizers_of(criteria, judge, name)
-    too_weak = {each: why for each in wanted if (why := _too_weak(workspace, each, wanted[each])) is not None}
+    unable = {each: why for each in wanted if (why := _cannot_write(workspace, each, wanted[each])) is not None}
     made: list[Synthesized] = []
     records: dict[str, Sequence[Record]] = {}
     files: dict[str, Path] = {}
     leaks = []
-    able = [each for each in wanted if each not in too_weak]
+    able = [each for each in wanted if each not in unable]
     decisions = monolithic_answers(training, ask_of(judge)) if able else None
     for synthesizer in able:
         ask = ask_of(synthesizer)
@@ -137,17 +152,20 @@ def make_guidance(
         records[synthesizer] = own
         if result.file is not None:
             files[synthesizer] = _written(workspace, result.file)
-    return GuidanceMade(made, records, files, leaks, tuple(too_weak.values()))
+    return GuidanceMade(made, records, files, leaks, tuple(unable.values()))
 
 
-def _too_weak(workspace: Workspace, synthesizer: str, configurations: Sequence[str]) -> str | None:
+def _cannot_write(workspace: Workspace, synthesizer: str, configurations: Sequence[str]) -> str | None:
     """Why it is not asked to write guidance; None where it is."""
-    if not isinstance(questioned_settings(workspace, synthesizer), EmbeddedJudge):
-        return None
-    return (
-        f"{synthesizer!r} is the embedded model, which is too weak to write guidance for {', '.join(configurations)}: "
-        "name a judge of backend litellm as guidance.synthesizer, or a ready-made guidance.file, in criteria.yaml"
-    )
+    remedy = "name a judge of backend litellm as guidance.synthesizer, or a ready-made guidance.file, in criteria.yaml"
+    try:
+        settings = questioned_settings(workspace, synthesizer)
+    except SettingsError as error:
+        return f"for {', '.join(configurations)}: {error}"
+    if isinstance(settings, EmbeddedJudge):
+        weak = f"{synthesizer!r} is the embedded model, which is too weak to write guidance"
+        return f"for {', '.join(configurations)}: {weak}; {remedy}"
+    return None
 
 
 def _between(workspace: Workspace, preference_set: str, judge: str, synthesizer: str) -> Between:
