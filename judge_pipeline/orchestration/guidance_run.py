@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,12 +35,17 @@ def guidance_configuration_sha256(workspace: Workspace) -> str:
     """The sha256 of all that the configuration says about guidance: what judges are asked, and how it is synthesized.
 
     Raises:
-        SettingsError: judges.yaml is missing or wrong.
+        SettingsError: judges.yaml or criteria.yaml is wrong.
     """
-    prompts = sorted((workspace.config_dir / "prompts").glob("guidance_*.j2"))
+    criteria = workspace.criteria()
+    asked = criteria.model_dump(
+        mode="json", include={"guidance_tokens", "guidance", "context_chars", "response_chars", "run"}
+    )
+    asked |= {name: own.model_dump(mode="json", include={"guidance"}) for name, own in criteria.configurations.items()}
     digest = hashlib.sha256(configuration_sha256(workspace, "criteria").encode())
-    for file in (*prompts, workspace.config_dir / "criteria.yaml"):
-        digest.update(file.name.encode() + b"\0" + (file.read_bytes() if file.is_file() else b"") + b"\0")
+    digest.update(json.dumps(asked, sort_keys=True).encode())
+    for file in sorted((workspace.config_dir / "prompts").glob("guidance_*.j2")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
