@@ -139,7 +139,7 @@ def _met(short: bool) -> type[BaseModel]:
 def pointwise_answer(ids: tuple[str, ...], short: bool, unanswered_is_not_met: bool = False) -> type[BaseModel]:
     """What a pointwise criterion judge answers of one response: for each id ``rationale`` and ``met``; no ids: for any.
 
-    Where what is left out is not met, an id that is missing is filled in as not met, with the rationale ``UNANSWERED``; an
+    With ``unanswered_is_not_met`` an id that is missing is filled in as not met, with the rationale ``UNANSWERED``; an
     answer that has none of the ids is invalid all the same.
     """
     model = _of_each(_met(short), ids, "Answers", "Whether the response meets criterion {}")
