@@ -95,7 +95,7 @@ def without_evidence(
     configuration: Configuration, pairs: PairsToJudge, pair_ids: list[str], ask: Ask
 ) -> list[dict[str, Any]]:
     """Rows of CRITERIA_DECISIONS of pairs that no evidence is left of, by the configuration's rule."""
-    if configuration.no_evidence == "monolithic" and pair_ids:
+    if configuration.no_evidence == "monolithic":
         return list(monolithic_decisions(configuration, only(pairs, pair_ids), ask).to_dict("records"))
     return [decision_row(pair_id, "tie", "no_evidence") for pair_id in pair_ids]
 
