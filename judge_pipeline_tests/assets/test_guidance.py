@@ -20,6 +20,7 @@ from judge_pipeline.assets import preference
 from judge_pipeline.assets.guidance import guidance_asset
 from judge_pipeline.criteria.guidance_file import GuidanceError, content_sha256
 from judge_pipeline.judging.money import RunSpending
+from judge_pipeline.orchestration.forgetting_pairs import Subject, forget_pairs
 from judge_pipeline.orchestration.guidance_run import (
     guidance_configuration_sha256,
     guidance_in_force,
@@ -282,6 +283,26 @@ def test_ready_made_guidance_and_that_of_another_set_are_only_read(house: House)
     moved = splits.assign(pair_id=[f"q{n}" for n in range(len(splits))], instruction_group="of another set")
     use = GuidanceUse(synthesizer="writer", from_set="sample-pairs")
     assert guidance_in_force(house.workspace, use, "judge", "elsewhere", moved).source is not None
+
+
+@pytest.mark.slow
+def test_a_withdrawn_pair_takes_guidance_with_it_and_it_is_made_anew_from_the_rest(house: House) -> None:
+    before, withdrawn = set(house.files), house.in_force(synthesizer="writer").source.pairs
+    subject = Subject("sample-pairs", pair_id=min(withdrawn))
+    forget_pairs(house.workspace, subject, "2026-01-01")
+    assert not house.files
+    assert not (house.workspace.out_dir / "tables" / GUIDANCE.name / "sample-pairs" / "judge.parquet").exists()
+    assert not (house.workspace.out_dir / "tables" / GUIDANCE_RECORDS.name / "sample-pairs" / "judge.parquet").exists()
+    with pytest.raises(GuidanceError, match="was never made"):
+        house.in_force(synthesizer="writer")
+    house.run(*READ)
+    house.make()
+    asked = Counter(kind_of(request.text) for request in house.provider.requests)
+    assert asked["guidance"] > 0 and not asked["monolithic"] and not asked["rationale"]
+    assert house.in_force(synthesizer="writer").source.pairs == {
+        pair_id: group for pair_id, group in withdrawn.items() if pair_id != min(withdrawn)
+    }
+    assert not before & set(house.files)
 
 
 def test_configurations_say_who_has_to_synthesize(tmp_path: Path) -> None:

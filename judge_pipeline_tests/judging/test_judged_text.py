@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from judge_pipeline.judging import judged_text
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.judged_text import JudgedText, delimiter, hexadecimal_digits, without_template_tokens
+from judge_pipeline.judging.question import ATTEMPT
 from judge_pipeline.judging.request import JUDGED_FIELDS, PromptTemplate
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
-TEMPLATES = sorted(file.name for file in PROMPTS.glob("*.j2"))
+TEMPLATES = sorted(ATTEMPT.templates.values())  # those of other questions are rendered where these are tested
 BLOCK = re.compile(r"\[data ([0-9a-f]{6,})\]\n(.*?)\n\[end \1\]", re.DOTALL)
 
 REQUEST: dict[str, Any] = {
