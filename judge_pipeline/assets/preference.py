@@ -56,17 +56,19 @@ _READ: dict[Table, tuple[Check, ...]] = {
         group=GROUP,
         rooms=(
             "ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py", "preference/row_values.py",
-            "preference/fenced_code.py",
+            "preference/fenced_code.py", "preference/screenshots.py", "orchestration/evidence_files.py",
         ),
     ),
     deps=[PREFERENCE_FOLDER],
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _READ.items() for spec in check_specs(table, checks)],
     required_resource_keys={"workspace", "progress", "store"},
-    description="Reads the set's files by the importer that preference.yaml names; what it chooses is counted.",
+    description="Reads the set's files by the importer that preference.yaml names; what it chooses is counted. "
+    "Screenshots are kept in the output folder, under their sha256.",
 )  # fmt: skip
 def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """Raw files -> preference_pairs, preference_quarantine, preference_selection."""
+    from judge_pipeline.orchestration.evidence_files import EvidenceFiles
     from judge_pipeline.orchestration.forgetting_pairs import withdrawn_from
     from judge_pipeline.orchestration.preference_sets import files_of_judges, set_files
     from judge_pipeline.preference.pairs import read_pairs
@@ -76,9 +78,14 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     folder, settings = resource.preference_folder(name), resource.preference(name)
     hashes: dict[str, str] = {}
     withdrawn = withdrawn_from(resource.workspace(), name)
+    evidence = EvidenceFiles.of(resource.workspace(), name)
     read = read_pairs(
-        _hashed(set_files(folder, settings, files_of_judges(resource.workspace())), hashes), settings, withdrawn
+        _hashed(set_files(folder, settings, files_of_judges(resource.workspace())), hashes),
+        settings,
+        withdrawn,
+        partial(evidence.keep, folder),
     )
+    evidence.prune(read.pairs)
     problems = _problems(read)
     if read.pairs.empty:
         lines = problems.get("nothing_set_aside", [])[:20]
@@ -185,6 +192,7 @@ def dataset_profile(context: dg.AssetExecutionContext, preference_pairs: Any) ->
     return Made(rows, {"natural_languages": f"by Lingua, {settings.natural_languages} accuracy"})
 
 
+_ROOMS_OF_TEXTS = ("preference/pair_texts.py", "preference/screenshots.py", "ingest/redaction.py", "ingest/redacting")
 _TEXTS: dict[Table, tuple[Check, ...]] = {
     PAIR_TEXTS: (
         Check("every_pair", "Every pair has its texts, once", blocking=True),
@@ -196,7 +204,7 @@ _TEXTS: dict[Table, tuple[Check, ...]] = {
 
 @dg.multi_asset(
     name="make_pair_texts",
-    outs=table_outs(_TEXTS, group=GROUP, rooms=("preference/pair_texts.py", "ingest/redaction.py", "ingest/redacting")),
+    outs=table_outs(_TEXTS, group=GROUP, rooms=_ROOMS_OF_TEXTS),
     ins={PREFERENCE_PAIRS.name: dg.AssetIn()},
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _TEXTS.items() for spec in check_specs(table, checks)],
@@ -206,6 +214,7 @@ _TEXTS: dict[Table, tuple[Check, ...]] = {
 def make_pair_texts(context: dg.AssetExecutionContext, preference_pairs: Any) -> Iterator[Any]:
     """Pairs -> pair_texts, pair_redaction_counts."""
     from judge_pipeline.preference.pair_texts import pair_texts
+    from judge_pipeline.preference.screenshots import counts_of
 
     redaction = context.resources.workspace.preference(preference_set_of(context)).redaction
     texts, counts = pair_texts(preference_pairs, redaction)
@@ -216,7 +225,9 @@ def make_pair_texts(context: dg.AssetExecutionContext, preference_pairs: Any) ->
         "no_label": [f"column {name}" for name in sorted(labels)],
         "redaction_on": [f"{kind}: not replaced, since {redaction.off_reason}" for kind in off],
     }
+    screenshots = counts_of((*texts["evidence_a"], *texts["evidence_b"]))
     metadata = {"n_replaced": int(counts["n_replaced"].sum())}
+    metadata |= {f"screenshots_{state}": n for state, n in screenshots.items() if n}
     for table, rows in {PAIR_TEXTS: texts, PAIR_REDACTION_COUNTS: counts}.items():
         yield from events(table, Made(rows, metadata, problems), _TEXTS[table], table.name)
         context.resources.progress.table(table.name, len(rows))

@@ -18,6 +18,7 @@ from typing import Any
 
 from judge_pipeline.ingest.delimited import DELIMITERS, header_of, read_rows
 from judge_pipeline.ingest.encodings import decode
+from judge_pipeline.ingest.image_files import data_url, media_type_of
 from judge_pipeline.ingest.json_artifacts import load_json, looks_like_json
 from judge_pipeline.ingest.parquet_tables import MAX_TEXT_BYTES, is_parquet
 from judge_pipeline.ingest.records import UnreadableArtifact, clean_text
@@ -146,11 +147,13 @@ def _parquet(data: bytes, path: str) -> Iterator[Record | UnreadableArtifact]:
 
 
 def plain(value: Any) -> Any:  # noqa: PLR0911 - a kind of value each
-    """A value as JSON would hold it: NaN is None, bytes are decoded, instants are text, text has no lone surrogates."""
+    """A value as JSON would hold it: NaN is None, instants are text, text has no lone surrogates; bytes are decoded,
+    and those of an image become a data URL."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, bytes):
-        return decode(value).text
+        media_type = media_type_of(value)
+        return decode(value).text if media_type is None else data_url(value, media_type)
     if isinstance(value, float):
         return None if math.isnan(value) else value
     if isinstance(value, Mapping):

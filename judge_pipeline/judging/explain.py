@@ -161,15 +161,21 @@ def changes(then: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Change, ..
     return tuple(found)
 
 
-def _changed_messages(then: Sequence[Mapping[str, str]], now: Sequence[Mapping[str, str]]) -> list[Change]:
+def _changed_messages(then: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, Any]]) -> list[Change]:
     found = []
     for place in range(max(len(then), len(now))):
         old = then[place] if place < len(then) else {}
         new = now[place] if place < len(now) else {}
         if old != new:
-            removed, added = _lines_apart(old.get("content", ""), new.get("content", ""))
+            removed, added = _lines_apart(_lines_of(old), _lines_of(new))
             found.append(Change(f"messages.{new.get('role') or old.get('role')}", removed, added))
     return found
+
+
+def _lines_of(message: Mapping[str, Any]) -> str:
+    """The message's text, and a line for each image."""
+    images = [f"[{image['media_type']} {image['sha256']}] {image['label']}" for image in message.get("images", ())]
+    return "\n".join([str(message.get("content", "")), *images])
 
 
 def _lines_apart(then: str, now: str) -> tuple[str, str]:

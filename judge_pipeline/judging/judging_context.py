@@ -13,6 +13,7 @@ from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.plan import Plan
 from judge_pipeline.judging.progress import Progress
+from judge_pipeline.judging.request import ReadImage, no_images
 from judge_pipeline.settings import Ceilings, Rates
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
@@ -39,6 +40,7 @@ class JudgingContext:
         planned: called once with what will be asked, and its estimated price, before anything is.
         contest: the contest's name, under which its batches are kept.
         only_collect: of a judge that is asked in batches, collect and go on with what is in batches; ask nothing else.
+        read_image: gives the bytes of images that requests show.
     """
 
     environment: Mapping[str, str]
@@ -55,6 +57,7 @@ class JudgingContext:
     planned: Callable[[Plan], None] | None = None
     contest: str = ""
     only_collect: bool = False
+    read_image: ReadImage = no_images
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.checkpoint.store import StoredRequest
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.finish_reasons import is_withheld
+from judge_pipeline.judging.money import chars_of
 from judge_pipeline.judging.question import Reader
 from judge_pipeline.judging.request import Call, Message
 from judge_pipeline.judging.tries import Asked
@@ -109,8 +110,8 @@ class Attempt:
         return Asked(self.task.request_hash, self.task.attempt_id, self.call.repeat, self.re_asked_for)
 
     def prompt_chars(self) -> int:
-        """Characters of the next try's messages."""
-        return sum(len(message.content) for message in (*self.call.messages, *self.further))
+        """Characters of the next try's messages, images counted as in :func:`money.chars_of`."""
+        return chars_of((*self.call.messages, *self.further))
 
     def longest_answer(self) -> int | None:
         """The most tokens that the next answer may have; None where nothing limits it."""

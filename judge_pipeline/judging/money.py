@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,15 @@ from judge_pipeline.settings import Ceilings, Price
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.checkpoint.store import Checkpoint
+    from judge_pipeline.judging.request import Message
 
 CHARS_PER_TOKEN = 3.5
 """Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
+
+TOKENS_PER_IMAGE = 1200
+"""Taken for an image. Providers count by size: a screenshot of 1280 x 720 is some 1,100 tokens by OpenAI's rule for
+GPT-4o (85, and 170 for each of six tiles), some 1,230 by Anthropic's (width x height / 750); larger ones are shrunk to
+at most about 1,600."""
 
 TOKENS_OUT_GUESS = 150
 """Answer tokens taken where this judge has no stored calls to go by; thinking can be many times more."""
@@ -27,6 +33,14 @@ NEVER_BILLED: frozenset[FailureClass] = frozenset(
 and counts at its estimate."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+
+
+def chars_of(messages: Iterable[Message]) -> int:
+    """The characters of messages, an image counted as so many that the estimate comes out at its tokens."""
+    return sum(
+        len(message.content) + sum(len(i.label) + round(TOKENS_PER_IMAGE * CHARS_PER_TOKEN) for i in message.images)
+        for message in messages
+    )
 
 
 @dataclass(slots=True)

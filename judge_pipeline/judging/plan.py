@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,11 +13,15 @@ import pandas as pd
 from judge_pipeline.judging.batches.store import BatchStore
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.checkpoint.stored_rows import Judgments, read_calls, read_judgments
-from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS
+from judge_pipeline.judging.listed_models import listed_price
+from judge_pipeline.judging.money import CHARS_PER_TOKEN, TOKENS_OUT_GUESS, TOKENS_PER_IMAGE
 from judge_pipeline.judging.pilot import pilot
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, Settings, prepare
 from judge_pipeline.judging.verification import in_scope
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, Price, RecordedJudge, RewardJudge
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,15 @@ def plan_prepared(
         tokens_in,
         tokens_out,
         _cost(settings, tokens_in, tokens_out) if to_ask else 0.0,
-        f"{CHARS_PER_TOKEN:g} characters a prompt token, one try each, {whence}{_discount_in_words(settings)}",
+        f"{CHARS_PER_TOKEN:g} characters a prompt token, {_images_in_words(prepared, slots)}one try each, {whence}"
+        f"{_discount_in_words(settings)}",
         len(waiting),
     )
+
+
+def _images_in_words(prepared: Prepared, slots: NDArray[np.int64]) -> str:
+    n = prepared.n_images_at(slots)
+    return f"{n} images at {TOKENS_PER_IMAGE} tokens (a guess: providers count by size), " if n else ""
 
 
 def _discount_in_words(settings: AskedSettings) -> str:
@@ -136,24 +143,3 @@ def price_of(settings: LitellmJudge | RewardJudge) -> Price | None:
     if isinstance(settings, RewardJudge):
         return settings.price  # a server of one's own: no list knows it
     return settings.price or listed_price(settings.model)
-
-
-def listed_price(model: str) -> Price | None:
-    """The price in the table that comes with litellm, read from its file (importing litellm takes seconds)."""
-    prices = _price_table()
-    entry = prices.get(model) or prices.get(model.partition("/")[2])
-    if not isinstance(entry, dict) or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry:
-        return None
-    return Price(
-        input_usd_per_million_tokens=float(entry["input_cost_per_token"]) * 1e6,
-        output_usd_per_million_tokens=float(entry["output_cost_per_token"]) * 1e6,
-    )
-
-
-@cache
-def _price_table() -> dict[str, Any]:
-    spec = importlib.util.find_spec("litellm")
-    if spec is None or not spec.submodule_search_locations:
-        return {}
-    path = Path(spec.submodule_search_locations[0]) / "model_prices_and_context_window_backup.json"
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}

@@ -20,9 +20,11 @@ from judge_pipeline.judging.checkpoint.rows import StoredRequest
 from judge_pipeline.judging.checkpoint.stored_rows import first_places
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.ladder import Task
+from judge_pipeline.judging.listed_models import takes_images
+from judge_pipeline.judging.money import chars_of
 from judge_pipeline.judging.question import ATTEMPT, Question, Reader
 from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
-from judge_pipeline.judging.request import Call, Message, PromptTemplate, canonical_json, request_hash, sha256
+from judge_pipeline.judging.request import Call, Image, Message, PromptTemplate, canonical_json, request_hash, sha256
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge, RewardJudge
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ class Rendering:
         make_call: messages and the row -> call.
         reader: row -> how an answer to it is read.
         n_repeats: how often the call is to be made.
+        images: the images that a row can show, by name; None where the question has none.
+        shows_images: whether the judge is shown them.
     """
 
     template: PromptTemplate
@@ -51,6 +55,8 @@ class Rendering:
     make_call: Callable[[tuple[Message, ...], Row], Call]
     reader: Callable[[Row | None], Reader]
     n_repeats: int
+    images: Callable[[Row], Mapping[str, Image]] | None = None
+    shows_images: bool = False
 
     @classmethod
     def of(cls, settings: AskedSettings, prompts_dir: Path, question: Question = ATTEMPT) -> Rendering:
@@ -64,13 +70,18 @@ class Rendering:
         if isinstance(settings, EmbeddedJudge):
             return cls(
                 template, lambda row: question.unpack(question.shorten(settings, row)),
-                _embedded(settings, question), reader, 1,
+                _embedded(settings, question), reader, 1, question.images,
             )  # fmt: skip
         if isinstance(settings, RewardJudge):
             from judge_pipeline.judging.backends.reward_backend import reward_call
 
-            return cls(template, question.unpack, lambda asked, _row: reward_call(settings, asked), reader, 1)
-        return cls(template, question.unpack, _written(settings, question), reader, settings.repeats)
+            return cls(
+                template, question.unpack, lambda asked, _row: reward_call(settings, asked), reader, 1, question.images
+            )
+        return cls(
+            template, question.unpack, _written(settings, question), reader, settings.repeats,
+            question.images, takes_images(settings),
+        )  # fmt: skip
 
     def call(self, row: Row) -> Call:
         """The first repeat's call.
@@ -78,13 +89,17 @@ class Rendering:
         Raises:
             JudgingError: the template cannot render the row.
         """
-        return self.make_call(self.template.render(self.adapt(row)), row)
+        images = self.images(row) if self.images is not None and self.shows_images else {}
+        fields = self.adapt(row)
+        if "images" in self.template.shown_fields:
+            fields = {**fields, "images": list(images)}
+        return self.make_call(_with_images(self.template.render(fields), tuple(images.values())), row)
 
     def hashes(self, row: Row) -> tuple[list[str], int]:
-        """The request hashes of all repeats, and the characters of the messages."""
+        """The request hashes of all repeats, and the characters of the messages (``money.chars_of``)."""
         call = self.call(row)
         hashes = [request_hash(replace(call, repeat=index)) for index in range(self.n_repeats)]
-        return hashes, sum(len(message.content) for message in call.messages)
+        return hashes, chars_of(call.messages)
 
     def identity(self, settings: AskedSettings, row: Row) -> str:
         """All that decides on the hashes of a row beside the row itself, as text.
@@ -93,8 +108,17 @@ class Rendering:
         a hash is never taken for another's where one of them has a gap.
         """
         frame = {name: value for name, value in self.call(row).components().items() if name != "messages"}
+        frame |= {"shows_images": self.shows_images}
         parts = {"template": self.template.sha256, "settings": settings.answer_settings(), "call": frame}
         return canonical_json(parts | {"code": _CODE_SHA256})
+
+
+def _with_images(messages: tuple[Message, ...], images: tuple[Image, ...]) -> tuple[Message, ...]:
+    """The messages with the images behind the last text of the user."""
+    if not images:
+        return messages
+    last = max(place for place, message in enumerate(messages) if message.role == "user")
+    return (*messages[:last], replace(messages[last], images=images), *messages[last + 1 :])
 
 
 def _embedded(settings: EmbeddedJudge, question: Question) -> Callable[[tuple[Message, ...], Row], Call]:
@@ -138,7 +162,7 @@ class Prepared:
         rows: the requests, in the order of the table.
         attempt_ids: whose requests they are: attempts, or what else is asked about.
         hashes: for each repeat, the request hashes of the rows. The answer to the first repeat is the judgment.
-        chars: the characters of each row's rendered messages.
+        chars: the characters of each row's rendered messages (``money.chars_of``).
     """
 
     judge: str
@@ -185,6 +209,18 @@ class Prepared:
     def chars_at(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Characters of the rendered messages of these slots."""
         return np.array(self.chars, dtype="int64")[slots % max(len(self.attempt_ids), 1)]
+
+    def n_images_at(self, slots: NDArray[np.int64]) -> int:
+        """Images in the requests of these slots."""
+        if self.rendering.images is None or not self.rendering.shows_images:
+            return 0
+        return sum(len(self.rendering.images(self.rows[int(slot) % len(self.rows)])) for slot in slots)
+
+    def n_without_their_images(self) -> int:
+        """Rows that can show images, of a judge that is not shown any."""
+        if self.rendering.images is None or self.rendering.shows_images:
+            return 0
+        return sum(bool(self.rendering.images(self.rows[place])) for place in range(len(self.rows)))
 
     def unanswered(self, answered: NDArray[np.int64], attempt_ids: Collection[str] | None = None) -> list[str]:
         """The request hashes of these attempts (of all where None) but for the answered slots, each once, in order."""

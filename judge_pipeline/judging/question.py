@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Answer, Judgment, parse_answer
 from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.pilot import pilot
-from judge_pipeline.judging.request import JUDGED_FIELDS, SHOWN_FIELDS, PromptTemplate
+from judge_pipeline.judging.request import JUDGED_FIELDS, SHOWN_FIELDS, Image, PromptTemplate
 from judge_pipeline.judging.scoring import JUDGMENT_SCORING, Scoring
 
 if TYPE_CHECKING:
@@ -59,6 +59,9 @@ class Question:
         readers: answer form -> how an answer in that form is read; ``schema`` is read as JSON.
         keeps_invalid: whether an answer that stays invalid is the judge's own, and not asked for again.
         choose: rows, n, seed -> the ids of a pilot of n rows.
+        images: a row -> the images that it can show, by name, in the order in which they are shown; they follow the
+            last message of the user where the judge takes images. Which are shown, by name, is the field ``images`` of
+            templates that may use it. None: it never shows any.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Question:
     keeps_invalid: bool = False
     embedded_answer_model: Callable[[Row | None], type[BaseModel]] | None = None
     choose: Callable[[pd.DataFrame, int, int], frozenset[str]] = pilot
+    images: Callable[[Row], Mapping[str, Image]] | None = None
 
     def form(self, settings: Asked) -> str:
         """How the judge states its answer to this question."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import jinja2
 import jinja2.sandbox
 
-from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.judging.failures import CallFailedError, Failure, JudgingError
 from judge_pipeline.judging.judged_text import MIN_DIGITS, JudgedText
 
 JUDGED_FIELDS = ("problem_id", "language", "source_code", "prompt_text", "problem_statement")
@@ -35,6 +35,32 @@ _PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+|response: (?:fi
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """An image that a message shows. Its bytes are no part of it: a backend gets them by its sha256 when it asks.
+
+    Attributes:
+        sha256: of its bytes, in hexadecimal.
+        media_type: image/png, image/jpeg, image/webp or image/gif.
+        n_bytes: its size.
+        label: the line of text that stands before it.
+    """
+
+    sha256: str
+    media_type: str
+    n_bytes: int
+    label: str
+
+
+ReadImage = Callable[[Image], bytes]
+"""Gives the bytes of an image; raises CallFailedError where they are not there, or are others."""
+
+
+def no_images(image: Image) -> bytes:
+    """A ``ReadImage`` where nothing that is asked shows images."""
+    raise CallFailedError(Failure("configuration", f"image {image.sha256} is kept nowhere that this run knows of"))
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     """One message of a call.
 
@@ -42,10 +68,20 @@ class Message:
         role: ``system``, ``user``, ``assistant``, ``question: NAME`` (the embedded judge's questions), or
             ``response: first`` and ``response: second`` (what a reward model scores).
         content: the rendered text.
+        images: what follows the text, in this order.
     """
 
     role: str
     content: str
+    images: tuple[Image, ...] = ()
+
+    def component(self) -> dict[str, Any]:
+        """The message as plain JSON values; without images as if there were no such thing."""
+        plain: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.images:
+            shown = [{"label": i.label, "sha256": i.sha256, "media_type": i.media_type} for i in self.images]
+            plain["images"] = shown
+        return plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +112,7 @@ class Call:
             "model": self.model,
             "base_url": self.base_url,
             "parameters": self.parameters,
-            "messages": [{"role": message.role, "content": message.content} for message in self.messages],
+            "messages": [message.component() for message in self.messages],
             "schema": self.schema,
             "send_schema": self.send_schema,
             "repeat": self.repeat,

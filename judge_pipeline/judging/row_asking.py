@@ -114,7 +114,7 @@ def ask_rows(
     if context.planned is not None:
         context.planned(planned)
     without_key = _without_key(judge, settings, context.environment) if to_ask else None
-    notes = _asked_at_once(settings, question) if to_ask else ()
+    notes = (*_asked_at_once(settings, question), *_images_left_out(prepared)) if to_ask else ()
     failed: dict[str, Failed] = {}
     batches = Advanced(direct=[prepared.task(hash_) for hash_ in to_ask])
     if without_key is not None:
@@ -187,6 +187,17 @@ def _asked_at_once(settings: AskedSettings, question: Question) -> tuple[str, ..
     return (f"batch: only attempts of contests are asked in batches; question {question.name} is asked at full price",)
 
 
+def _images_left_out(prepared: Prepared) -> tuple[str, ...]:
+    """That a judge which takes no images is asked without those that there are."""
+    n = prepared.n_without_their_images()
+    if not n:
+        return ()
+    return (
+        f"{n} of {len(prepared.attempt_ids)} requests have screenshots that the judge is not shown, as it takes no "
+        "images (takes_images in judges.yaml)",
+    )
+
+
 def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:
     return task.request_hash not in failed or failed[task.request_hash].n_tries > len(task.earlier)
 
@@ -210,7 +221,7 @@ def _advanced(
         context.contest,
         settings,
         BatchApi.of(settings, context.environment),
-        backend.of(settings, context.environment),
+        backend.of(settings, context.environment, context.read_image),
         price_of(settings),
         _manner(judge, settings, checkpoint, context, run_id, budget),
         question.reader(settings, None),
@@ -234,10 +245,10 @@ def _backend(
     if settings.transport == "direct":
         from judge_pipeline.judging.backends.direct_backend import DirectBackend
 
-        return DirectBackend.of(settings, context.environment), lambda: ()
+        return DirectBackend.of(settings, context.environment, context.read_image), lambda: ()
     from judge_pipeline.judging.backends.litellm_backend import LitellmBackend
 
-    backend = LitellmBackend.of(settings, context.environment)
+    backend = LitellmBackend.of(settings, context.environment, context.read_image)
     return backend, lambda: backend.notes
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.evidence_files import EvidenceFiles
 from judge_pipeline.orchestration.judging_progress import tell_progress
 from judge_pipeline.orchestration.judging_run import limit_of, planned_in_words, planned_metadata
 from judge_pipeline.orchestration.one_at_a_time import one_asking
@@ -96,6 +97,7 @@ def _asked(
 ) -> Made:
     from judge_pipeline.judging.answers_table import answers_table, spent_in_all
     from judge_pipeline.judging.checkpoint.store import Checkpoint
+    from judge_pipeline.judging.listed_models import takes_images
     from judge_pipeline.judging.row_asking import ask_rows
     from judge_pipeline.preference.pair_judgments import missing, not_verified, pair_judgments
     from judge_pipeline.preference.pair_question import IdsOfSet, pair_question, pair_rows
@@ -120,12 +122,14 @@ def _asked(
         )  # fmt: skip
         answers = answers_table(checkpoint, judge, asked)
         spent = spent_in_all(checkpoint, judge, asked)
-    made = pair_judgments(judge, scope, answers)
+    made = pair_judgments(judge, scope, answers, takes_images=takes_images(settings))
     problems = missing(scope, answers, asked.pilot)
     counted = {
         "in_scope": int(scope["pair_id"].nunique()),
         "answers": len(made),
         "invalid": int(made["slot"].isna().sum()),
+        "screenshots_shown": int(made["n_screenshots"].sum()),
+        "rows_without_a_screenshot_that_there_is": int(made["screenshots_left_out"].notna().sum()),
         "asked_now": asked.n_asked,
         "tries_over_all_runs": spent.n_calls,
         "seconds_of_calls": round(spent.seconds, 3),
@@ -258,6 +262,7 @@ def judging_context(
         limit=limit_of(context.run.tags),
         planned=lambda planned: context.log.info(planned_in_words(planned)),
         contest=place_of_set(name),
+        read_image=EvidenceFiles.of(workspace, name).read,
     )
 
 

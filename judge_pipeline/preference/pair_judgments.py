@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.judging.settled import OWN_FAILURES
+from judge_pipeline.preference.screenshots import shown_and_not
 from judge_pipeline.preference.verdicts import PRESENTATION_ORDERS, unswapped
 from judge_pipeline.tables.pair_judging import PAIR_JUDGMENTS
 
@@ -18,13 +19,16 @@ _SLOTS = {"A": "first", "B": "second", "tie": "tie"}
 _SHOWN = 5
 
 
-def pair_judgments(judge: str, rows: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def pair_judgments(
+    judge: str, rows: pd.DataFrame, answers: pd.DataFrame, *, takes_images: bool = False
+) -> pd.DataFrame:
     """The judge's choices, from its answers.
 
     Args:
         judge: its name.
         rows: what it was asked (``pair_question.pair_rows``).
         answers: what it answered (``answers_table.answers_table``), in any order.
+        takes_images: whether it is shown screenshots.
 
     Returns:
         Table PAIR_JUDGMENTS in the order of ``rows``: a row for each answer, and for each that stayed invalid. What the
@@ -32,11 +36,13 @@ def pair_judgments(judge: str, rows: pd.DataFrame, answers: pd.DataFrame) -> pd.
     """
     of_row = answers.set_index("id")
     made = []
-    for request_id, pair_id, order in rows[["request_id", "pair_id", "presentation_order"]].itertuples(index=False):
-        answer = of_row.loc[request_id].to_dict()
+    for row in rows.to_dict("records"):
+        answer = of_row.loc[row["request_id"]].to_dict()
         if answer["answer"] is None and answer["failure_class"] not in OWN_FAILURES:
             continue
-        made.append(_row(judge, pair_id, order, answer))
+        n_screenshots, left_out = shown_and_not(row, takes_images)
+        shown = {"n_screenshots": n_screenshots, "screenshots_left_out": left_out}
+        made.append(_row(judge, row["pair_id"], row["presentation_order"], answer) | shown)
     return PAIR_JUDGMENTS.conform(pd.DataFrame(made, columns=PAIR_JUDGMENTS.column_names, dtype="object"))
 
 

@@ -2,7 +2,8 @@
 
 Every pair is asked about in both presentation orders. A row holds the responses as they are shown, first and second;
 which of them is y_A, ``verdicts.unswapped`` alone says afterwards. Rows are made from ``pair_texts``, which knows no
-label.
+label. Their screenshots stand in ``evidence_first`` and ``evidence_second``: every question whose rows have these
+columns, and whose ``images`` is that of :func:`pair_question`, shows them to judges that take images.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from judge_pipeline.judging.failures import Failure
 from judge_pipeline.judging.question import Question, Reader, Row, reader_of, same_for_all
 from judge_pipeline.judging.scoring import RATIONALE, Scoring
 from judge_pipeline.judging.verdict_forms import StatedChoice, read_double_brackets, read_result
+from judge_pipeline.preference.screenshots import images_of_row
 from judge_pipeline.preference.verdicts import PRESENTATION_ORDERS
 from judge_pipeline.settings import EmbeddedJudge
 from judge_pipeline.settings.preference import PairJudging
@@ -94,7 +96,7 @@ def pair_question(may_tie: bool) -> Question:
         name="pair",
         id_column="request_id",
         judged_fields=JUDGED,
-        shown_fields=(*JUDGED, *_COUNTS, "may_tie"),
+        shown_fields=(*JUDGED, *_COUNTS, "may_tie", "images"),
         templates={
             "schema": "pair_judge.md.j2",
             "double_brackets": "pair_judge_double_brackets.md.j2",
@@ -114,6 +116,7 @@ def pair_question(may_tie: bool) -> Question:
         },
         keeps_invalid=True,
         choose=choose_pairs,
+        images=images_of_row,
     )
 
 
@@ -214,9 +217,9 @@ def _cut(text: Any, most: int, *, keep_end: bool = False) -> tuple[Any, int]:
 
 
 def _unpacked(row: Row) -> dict[str, Any]:
-    """The row with what is kept as JSON taken apart; a screenshot's path is for no prompt."""
+    """The row with what is kept as JSON taken apart; of evidence the texts, as a screenshot is shown by itself."""
     turns = row["prior_turns"]
-    unpacked = {**row, "prior_turns": [] if turns is None else json.loads(turns)}
+    unpacked = {**row, "prior_turns": [] if turns is None else json.loads(turns), "images": []}
     for name in ("evidence_first", "evidence_second"):
         evidence = {} if row[name] is None else json.loads(row[name])
         shown = {key: value for key, value in evidence.items() if key in ("output", "error") and value}

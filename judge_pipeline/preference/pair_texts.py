@@ -14,7 +14,8 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.ingest.redaction import Redactor
-from judge_pipeline.settings.redaction import REDACTION_KINDS, RedactionSettings
+from judge_pipeline.preference.screenshots import SCREENSHOT, for_judges
+from judge_pipeline.settings.redaction import REDACTION_KINDS, PairRedaction, RedactionSettings
 from judge_pipeline.tables.preference import PAIR_REDACTION_COUNTS, PAIR_TEXTS
 
 PLAIN = ("instruction", "prefix", "suffix", "code_to_edit", "response_a", "response_b")
@@ -23,12 +24,13 @@ PLAIN = ("instruction", "prefix", "suffix", "code_to_edit", "response_a", "respo
 _NO_PARTICIPANTS = "a set has no participants: annotators' names are in no text that judges are shown"
 
 
-def pair_texts(pairs: pd.DataFrame, settings: RedactionSettings) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pair_texts(pairs: pd.DataFrame, settings: PairRedaction) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The texts of pairs, and how much was replaced in them.
 
     Args:
         pairs: table PREFERENCE_PAIRS.
-        settings: which kinds are replaced; why, where some are not.
+        settings: which kinds are replaced; why, where some are not; and whether screenshots, in which nothing can be
+            replaced, are shown.
 
     Returns:
         Table PAIR_TEXTS, in the order of ``pairs``, and table PAIR_REDACTION_COUNTS.
@@ -44,7 +46,8 @@ def pair_texts(pairs: pd.DataFrame, settings: RedactionSettings) -> tuple[pd.Dat
         columns[place] = [counting.redacted(place, text) for text in pairs[place]]
     columns["prior_turns"] = [_in_json(text, partial(_turns, counting=counting)) for text in pairs["prior_turns"]]
     for place in ("evidence_a", "evidence_b"):
-        columns[place] = [_in_json(text, partial(_evidence, place=place, counting=counting)) for text in pairs[place]]
+        change = partial(_evidence, place=place, counting=counting, shows=settings.screenshots == "show")
+        columns[place] = [_in_json(text, change) for text in pairs[place]]
     rows = [
         {
             "place": place,
@@ -93,12 +96,13 @@ def _turns(turns: list[dict[str, str]], counting: _Counting) -> list[dict[str, s
     return [turn | {"content": counting.redacted("prior_turns", turn["content"])} for turn in turns]
 
 
-def _evidence(evidence: dict[str, Any], place: str, counting: _Counting) -> dict[str, Any]:
-    """Outputs and errors are texts of the program; what else there is (a screenshot's path) stays."""
-    return {
+def _evidence(evidence: dict[str, Any], place: str, counting: _Counting, shows: bool) -> dict[str, Any]:
+    """Outputs and errors are texts of the program; of a screenshot stays what the image is, and the rest as it is."""
+    told = {
         name: counting.redacted(place, value) if name in ("output", "error") and isinstance(value, str) else value
         for name, value in evidence.items()
     }
+    return told | ({SCREENSHOT: for_judges(told[SCREENSHOT], shows)} if SCREENSHOT in told else {})
 
 
 def _why_not(kind: str, settings: RedactionSettings) -> str | None:

@@ -18,6 +18,7 @@ import pandas as pd
 from judge_pipeline.ingest.records import UnreadableArtifact
 from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, PairDraft, majority
 from judge_pipeline.preference.importers import IMPORTERS
+from judge_pipeline.preference.screenshots import KeepImage, nothing_kept, problem_of, with_screenshot_kept
 from judge_pipeline.preference.withdrawn import PAIR_WITHDRAWN, Withdrawn
 from judge_pipeline.settings import PreferenceSettings, SourceChoices
 from judge_pipeline.tables.preference import PREFERENCE_PAIRS, PREFERENCE_QUARANTINE, PREFERENCE_SELECTION
@@ -28,6 +29,7 @@ MERGED = "a further vote on a pair"
 TWICE = "the same pair with the same choice stands before"
 FAULTY = "no pair can be made of it"
 NOTHING_WITHDRAWN = Withdrawn()
+_SCREENSHOT_REMEDY = "put a PNG, JPEG, WebP or GIF into the set's folder under that path; the pair is kept without it"
 
 _CONTENT = ("instruction", "prior_turns", "prefix", "suffix", "code_to_edit", "response_a", "response_b")
 
@@ -58,16 +60,19 @@ class _Row:
 
 
 def read_pairs(
-    files: Iterable[tuple[str, bytes]], settings: PreferenceSettings, withdrawn: Withdrawn = NOTHING_WITHDRAWN
-) -> PairsRead:
+    files: Iterable[tuple[str, bytes]], settings: PreferenceSettings, withdrawn: Withdrawn = NOTHING_WITHDRAWN,
+    keep_image: KeepImage = nothing_kept,
+) -> PairsRead:  # fmt: skip
     """Read the files of a preference set.
 
     Args:
         files: path relative to the set's folder, and bytes; in the order that pairs are to have.
         settings: the set's settings.
         withdrawn: the pairs and annotators that are kept out.
+        keep_image: keeps a screenshot; called as records are read, so that no more than one image is held, also for
+            pairs that are left out afterwards.
     """
-    reading = _Reading(settings, withdrawn)
+    reading = _Reading(settings, withdrawn, keep_image)
     rows = [row for path, data in files for row in reading.rows_of(path, data)]
     rows = reading.merged(rows)
     for row in rows:
@@ -83,6 +88,7 @@ def read_pairs(
     for row in kept:
         effect, reason = ("swapped", SWAPPED) if row.draft and row.draft.swapped else ("kept", KEPT)
         reading.count(row.path, effect, reason, "source.swap" if effect == "swapped" else None)
+        reading.note_screenshots(row)
     return PairsRead(
         PREFERENCE_PAIRS.conform([_pair_row(row, settings.source.format) for row in kept]),
         PREFERENCE_QUARANTINE.conform(list(reading.quarantine.values())),
@@ -93,8 +99,9 @@ def read_pairs(
 class _Reading:
     """What is read so far."""
 
-    def __init__(self, settings: PreferenceSettings, withdrawn: Withdrawn) -> None:
+    def __init__(self, settings: PreferenceSettings, withdrawn: Withdrawn, keep_image: KeepImage) -> None:
         self._withdrawn = withdrawn
+        self._keep_image = keep_image
         self._source: SourceChoices = settings.source
         self._origin = settings.source.format
         self._importer = IMPORTERS[self._origin]
@@ -126,6 +133,7 @@ class _Reading:
                 row = _Row(path, record.place, None)
                 try:
                     row.draft = self._importer.pair_of(record.values, self._source)
+                    self._keep_screenshots(row.draft)
                 except LeftOut as left_out:
                     self.count(path, "left_out", left_out.reason, left_out.setting)
                     if left_out.setting is not None:
@@ -212,6 +220,25 @@ class _Reading:
             self._leave_out(row, PAIR_WITHDRAWN, None)
         elif (aside := self.quarantine.get((row.path, row.place))) is not None:
             aside["value"] = None
+
+    def note_screenshots(self, row: _Row) -> None:
+        """Set aside the screenshots of a pair that cannot be used; the pair is kept without them."""
+        assert row.draft is not None
+        found = list(filter(None, (problem_of(row.draft.evidence_a), problem_of(row.draft.evidence_b))))
+        if found:
+            row.draft.notes.append(f"{len(found)} screenshot(s) cannot be used")
+            self.quarantine[(row.path, row.place)] = {
+                "source_file": row.path,
+                "place": row.place,
+                "field": "screenshot",
+                "value": "; ".join(source for source, _ in found)[:80],
+                "reason": "; ".join(reason for _, reason in found),
+                "remedy": _SCREENSHOT_REMEDY,
+            }
+
+    def _keep_screenshots(self, draft: PairDraft) -> None:
+        draft.evidence_a = with_screenshot_kept(draft.evidence_a, self._keep_image)
+        draft.evidence_b = with_screenshot_kept(draft.evidence_b, self._keep_image)
 
     def _leave_out(self, row: _Row, reason: str, setting: str | None) -> None:
         self.count(row.path, "left_out", reason, setting)

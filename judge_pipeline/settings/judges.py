@@ -33,6 +33,8 @@ _NOT_PARAMETERS = {
 class LitellmJudge(JudgeBase):
     """A judge at a provider, or at an OpenAI-compatible URL, through litellm or straight over HTTP."""
 
+    _not_of_attempts: ClassVar[frozenset[str]] = frozenset({"takes_images"})
+
     backend: Literal["litellm"]
     model: str = Field(min_length=1, description="litellm model name, for example openai/gpt-5.2-2025-12-11")
     base_url: ServerUrl | None = Field(default=None, description="URL of an OpenAI-compatible server")
@@ -52,6 +54,9 @@ class LitellmJudge(JudgeBase):
     parameters: dict[str, Any] = Field(default_factory=dict, description="Passed on to the model: temperature, ...")
     max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit; null: the provider's default")
     repair_max_output_tokens: int | None = Field(default=None, ge=1, description="Answer limit of the repair try")
+    takes_images: bool | None = Field(
+        default=None, description="Whether it is shown screenshots, where there are any; null: by litellm's table"
+    )
     send_schema: bool | None = Field(default=None, description="Send the JSON schema; null: ask litellm")
     provider: str | None = Field(
         default=None, description="Entry under providers; null: host of base_url, else the first part of model"

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from judge_pipeline.settings.names import SettingsModel
-from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.settings.redaction import PairRedaction
 
 PAIR_COLUMNS = (
     "pair_id", "instruction", "prior_turns", "prefix", "suffix", "code_to_edit", "response_a", "response_b", "w",
@@ -155,6 +155,11 @@ class WebDevJudgeSource(SourceChoices):
     """WebDevJudge, or WebDev Arena's votes that it is drawn from."""
 
     format: Literal["webdevjudge"] = Field(description="WebDevJudge pairs")
+    screenshots: str | None = Field(
+        default=None,
+        description="Folder in the set's folder that holds QUESTION_ID_a.png and QUESTION_ID_b.png, as WebDevJudge's "
+        "scripts make them; null: there are none",
+    )
 
 
 class MtBenchSource(SourceChoices):
@@ -342,8 +347,8 @@ class PreferenceSettings(SettingsModel):
         description="Which files of the set's folder hold pairs: names or patterns with * and ?",
     )
     source: Source = Field(default=TableSource(), description="Which format they have, and what its importer chooses")
-    redaction: RedactionSettings = Field(
-        default=RedactionSettings(), description="Personal data that is replaced before judges are asked"
+    redaction: PairRedaction = Field(
+        default=PairRedaction(), description="Personal data that is replaced before judges are asked"
     )
     split: PreferenceSplit = Field(default=PreferenceSplit(), description="Shares of the splits")
     judging: PairJudging = Field(default=PairJudging(), description="What judges of pairs are shown and may answer")

@@ -59,3 +59,13 @@ class RedactionSettings(BaseModel):
     def active_kinds(self) -> tuple[RedactionKind, ...]:
         """The kinds that are replaced; none where it is off."""
         return self.kinds if self.enabled else ()
+
+
+class PairRedaction(RedactionSettings):
+    """The same of a preference set, and what becomes of screenshots: nothing in an image is looked for or replaced."""
+
+    screenshots: Literal["withhold", "show"] = Field(
+        default="withhold",
+        description="show: judges that take images are sent the screenshots of responses as they are, with whatever "
+        "names, faces or keys are in them; look at them first",
+    )

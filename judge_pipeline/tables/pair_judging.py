@@ -35,6 +35,8 @@ PAIR_JUDGMENTS = Table(
         Column("tokens_in", "int", "Prompt tokens over all tries", nullable=True, low=0),
         Column("tokens_out", "int", "Answer tokens over all tries", nullable=True, low=0),
         Column("cost_usd", "float", "US dollars over all tries; null where unpriced", nullable=True, low=0),
+        Column("n_screenshots", "int", "Screenshots that it was shown; null where nothing was asked", True, low=0),
+        Column("screenshots_left_out", "string", "Screenshots that it was not shown, and why; null: none", True),
     ),
     ("pair_id", "presentation_order"),
 )

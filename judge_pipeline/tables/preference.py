@@ -21,6 +21,8 @@ PROFILE_FIGURES = (
 
 PAIR = Column("pair_id", "string", "The source's id of the pair, else the first 16 hex of a sha256 of its content")
 
+_EVIDENCE = "JSON object {output, error, screenshot: {sha256, media_type, n_bytes, width, height} or why there is none}"
+
 PREFERENCE_PAIRS = Table(
     "preference_pairs",
     "One preference pair (x, y_A, y_B, w): a context, two responses, and what people chose (TRACE, section 3).",
@@ -38,8 +40,8 @@ PREFERENCE_PAIRS = Table(
         Column("category", "string", "Category by the source", nullable=True),
         Column("language", "string", "Programming language by the source", nullable=True),
         Column("natural_language", "string", "Natural language by the source", nullable=True),
-        Column("evidence_a", "string", "What running y_A gave: JSON object {output, error, screenshot}", True),
-        Column("evidence_b", "string", "What running y_B gave: JSON object {output, error, screenshot}", True),
+        Column("evidence_a", "string", f"What running y_A gave: {_EVIDENCE}", True),
+        Column("evidence_b", "string", f"What running y_B gave: {_EVIDENCE}", True),
         Column("aspects", "string", "Aspects that people stated: JSON object {aspect: A, B, tie or words}", True),
         Column("votes", "string", "Annotators' votes: JSON object {annotator: A, B or tie}", nullable=True),
         Column("split", "string", "Split by the source", nullable=True, allowed=SPLITS),

@@ -13,7 +13,8 @@ import pytest
 
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
-from judge_pipeline.judging.plan import listed_price, plan
+from judge_pipeline.judging.listed_models import listed_price
+from judge_pipeline.judging.plan import plan
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge
 from judge_pipeline.tables import JUDGE_REQUESTS

@@ -12,28 +12,35 @@ from typing import Any
 from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.litellm_backend import response_format, with_answer_limit
 from judge_pipeline.judging.backends.litellm_client import are_counts, count_of
+from judge_pipeline.judging.backends.message_bodies import message_bodies
 from judge_pipeline.judging.backends.pooled_http import PooledHttp, broken, json_reply, request_id_of
-from judge_pipeline.judging.request import Call, Message
+from judge_pipeline.judging.request import Call, Message, ReadImage, no_images
 from judge_pipeline.settings import LitellmJudge, Price
 
 
 class DirectBackend:
     """Asks one server. The key is read once from the environment, sent as a header, and neither kept nor logged."""
 
-    def __init__(self, base_url: str, api_key: str | None, price: Price | None, max_in_flight: int) -> None:
+    def __init__(
+        self, base_url: str, api_key: str | None, price: Price | None, max_in_flight: int,
+        read_image: ReadImage = no_images,
+    ) -> None:  # fmt: skip
         url = base_url.rstrip("/") + "/chat/completions"
         self._http = PooledHttp(url, api_key, max_in_flight)
         self._price = price
+        self._read_image = read_image
 
     @classmethod
-    def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> DirectBackend:
+    def of(
+        cls, settings: LitellmJudge, environment: Mapping[str, str], read_image: ReadImage = no_images
+    ) -> DirectBackend:
         """The backend of a judge whose transport is direct, with the key that its settings name."""
-        from judge_pipeline.judging.plan import listed_price
+        from judge_pipeline.judging.listed_models import listed_price
 
         assert settings.base_url is not None  # the settings see to it
         key = environment.get(settings.api_key_env) if settings.api_key_env else None
         price = settings.price or listed_price(settings.model)
-        return cls(settings.base_url, key, price, settings.limits.max_in_flight)
+        return cls(settings.base_url, key, price, settings.limits.max_in_flight, read_image)
 
     async def open(self) -> None:
         """Make the pool of connections."""
@@ -52,12 +59,16 @@ class DirectBackend:
     def body(
         self, call: Call, further: tuple[Message, ...], max_output_tokens: int | None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The body that a try sends, and what ``Reply.sent`` says of it."""
+        """The body that a try sends, and what ``Reply.sent`` says of it.
+
+        Raises:
+            CallFailedError: the bytes of an image are not there.
+        """
         parameters = with_answer_limit(call.parameters, max_output_tokens)
         sends_schema = bool(call.send_schema)
         body = _flat(parameters) | {
             "model": call.model.removeprefix("openai/"),
-            "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
+            "messages": message_bodies((*call.messages, *further), self._read_image),
         }
         if sends_schema:
             body["response_format"] = response_format(call.schema)

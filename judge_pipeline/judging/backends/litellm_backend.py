@@ -13,8 +13,9 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import Judgment, json_schema
 from judge_pipeline.judging.backends.base import Reply, words_of
 from judge_pipeline.judging.backends.closing_threads import ClosingThreads
+from judge_pipeline.judging.backends.message_bodies import message_bodies
 from judge_pipeline.judging.failures import CallFailedError, Failure
-from judge_pipeline.judging.request import Call, Message, canonical_json
+from judge_pipeline.judging.request import Call, Message, ReadImage, canonical_json, no_images
 from judge_pipeline.settings import LitellmJudge, Price
 
 NO_KEY = "no-key-needed"
@@ -69,20 +70,25 @@ class _Sendable:
 class LitellmBackend:
     """Asks through litellm. The key is read once from the environment, passed on, and neither kept nor logged."""
 
-    def __init__(self, api_key: str | None, price: Price | None, timeout_seconds: float) -> None:
+    def __init__(
+        self, api_key: str | None, price: Price | None, timeout_seconds: float, read_image: ReadImage = no_images
+    ) -> None:
         self._api_key = api_key
+        self._read_image = read_image
         self._price = price
         self._timeout_seconds = timeout_seconds
         self._sendable: dict[str, _Sendable] = {}
         self.notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, settings: LitellmJudge, environment: Mapping[str, str]) -> LitellmBackend:
+    def of(
+        cls, settings: LitellmJudge, environment: Mapping[str, str], read_image: ReadImage = no_images
+    ) -> LitellmBackend:
         """The backend of a judge, with the key that its settings name."""
         key = environment.get(settings.api_key_env) if settings.api_key_env else None
         if key is None and settings.base_url is not None:
             key = NO_KEY
-        return cls(key, settings.price, settings.limits.timeout_seconds)
+        return cls(key, settings.price, settings.limits.timeout_seconds, read_image)
 
     async def open(self) -> None:
         """Load litellm, in a thread, so that the event loop can be cancelled meanwhile."""
@@ -102,7 +108,7 @@ class LitellmBackend:
         from judge_pipeline.judging.backends.litellm_client import complete, finish_reason_of, request_id_of, usage_of
 
         sendable = self._prepare(call)
-        arguments, sent = _arguments(call, sendable, further, max_output_tokens)
+        arguments, sent = self._arguments(call, sendable, further, max_output_tokens)
         arguments |= {"timeout": self._timeout_seconds}
         if not sendable.is_priced:
             arguments |= _ANY_PRICE
@@ -132,12 +138,25 @@ class LitellmBackend:
         """The body that a try would send to an OpenAI-style provider, and what ``Reply.sent`` would say of it.
 
         Raises:
-            CallFailedError: litellm does not know the model's provider.
+            CallFailedError: litellm does not know the model's provider, or the bytes of an image are not there.
         """
         from judge_pipeline.judging.backends.litellm_client import openai_body
 
-        arguments, sent = _arguments(call, self._prepare(call), further, max_output_tokens)
+        arguments, sent = self._arguments(call, self._prepare(call), further, max_output_tokens)
         return openai_body(arguments), sent
+
+    def _arguments(
+        self, call: Call, sendable: _Sendable, further: tuple[Message, ...], max_output_tokens: int | None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What litellm is given to ask the call, without where and by whom; and what ``Reply.sent`` says of it."""
+        parameters = with_answer_limit(sendable.kept, max_output_tokens)
+        arguments = parameters | {
+            "model": call.model,
+            "messages": message_bodies((*call.messages, *further), self._read_image),
+        }
+        if sendable.sends_schema:
+            arguments["response_format"] = response_format(call.schema)
+        return arguments, {"parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema}
 
     def _prepare(self, call: Call) -> _Sendable:
         """What of the call can be sent to its model, found out once."""
@@ -178,7 +197,7 @@ class LitellmBackend:
         A server of one's own costs what the settings say: litellm would take the price of whatever model the reply
         names.
         """
-        from judge_pipeline.judging.plan import listed_price
+        from judge_pipeline.judging.listed_models import listed_price
 
         if self._price is not None:
             return False
@@ -194,20 +213,6 @@ class LitellmBackend:
             return None
         cost = (getattr(reply, "_hidden_params", None) or {}).get("response_cost")
         return None if cost is None else float(cost)
-
-
-def _arguments(
-    call: Call, sendable: _Sendable, further: tuple[Message, ...], max_output_tokens: int | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What litellm is given to ask the call, without where and by whom; and what ``Reply.sent`` says of it."""
-    parameters = with_answer_limit(sendable.kept, max_output_tokens)
-    arguments = parameters | {
-        "model": call.model,
-        "messages": [{"role": m.role, "content": m.content} for m in (*call.messages, *further)],
-    }
-    if sendable.sends_schema:
-        arguments["response_format"] = response_format(call.schema)
-    return arguments, {"parameters": parameters, "dropped": sendable.dropped, "schema": sendable.sends_schema}
 
 
 def _takes(litellm: Any, model: str, provider: str, name: str, value: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, PairDraft, Turn
 from judge_pipeline.preference.importers.importer import Importer, Values
 from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, said_in, text_of, within
+from judge_pipeline.preference.screenshots import source_of
 from judge_pipeline.settings.preference import BigCodeRewardSource
 
 _VOTES = {
@@ -83,14 +84,23 @@ def _last_run(states: Mapping[str, Any], model: str) -> Mapping[str, Any]:
 
 
 def _evidence(values: Values, states: Mapping[str, Any], side: str) -> dict[str, Any]:
-    """What running gave: output and error as text; of a screenshot, that there is one, and its path where stated."""
+    """What running gave: output and error as text, and the screenshot: the image itself, or its path where stated."""
     run = _last_run(states, f"model_{side}")
     found = {
         "output": values.get(f"execution_output_{side}") or run.get("sandbox_output"),
         "error": values.get(f"execution_error_{side}") or run.get("sandbox_error"),
-        "screenshot": run.get("screenshot_path") or within(values, f"execution_screenshot_{side}", "path"),
+        "screenshot": source_of(values.get(f"execution_screenshot_{side}"))
+        or source_of(run.get("screenshot_path"))
+        or _of_base64(run.get("screenshot_base64")),
     }
     return {name: value for name, value in found.items() if isinstance(value, str) and value.strip()}
+
+
+def _of_base64(encoded: Any) -> str | None:
+    """The data URL of a PNG, as the sandbox keeps its screenshots."""
+    if not isinstance(encoded, str) or not encoded.strip():
+        return None
+    return encoded if encoded.startswith("data:") else f"data:image/png;base64,{encoded}"
 
 
 def _code_language(states: Mapping[str, Any]) -> str | None:

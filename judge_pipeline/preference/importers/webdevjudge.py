@@ -1,7 +1,8 @@
 """WebDevJudge, and WebDev Arena's votes that it is drawn from: two web pages for one wish.
 
 ``data/all.jsonl`` as WebDevJudge's script makes it from WebDev Arena (with ``label``), or WebDev Arena's own rows (with
-``winner``). The responses are the code of the last message of each chat.
+``winner``). The responses are the code of the last message of each chat; screenshots are files of their own, named by
+the question.
 """
 
 from __future__ import annotations
@@ -16,23 +17,26 @@ from judge_pipeline.settings.preference import WebDevJudgeSource
 
 def pair_of(values: Values, source: WebDevJudgeSource) -> PairDraft:
     """The pair of a line."""
-    del source
     field = "label" if values.get("label") is not None else "winner"
     turns = turns_of(values.get("conversation_a"), "conversation_a")
     asked = [i for i, (role, _) in enumerate(turns) if role == "user"]
     if not asked:
         raise Faulty("conversation_a", values.get("conversation_a"), "asks nothing", "remove the row")
+    question = label_of(values.get("question_id"), "question_id")
+    shots = None if source.screenshots is None else f"{source.screenshots.rstrip('/')}/{question}"
     return PairDraft(
         _code(values.get("conversation_a"), "conversation_a"),
         _code(values.get("conversation_b"), "conversation_b"),
         choice_of(values.get(field), field),
-        pair_id=label_of(values.get("question_id"), "question_id"),
+        pair_id=question,
         instruction=turns[asked[-1]][1] or None,
         prior_turns=turns[: asked[-1]],
         category=label_of(values.get("category"), "category"),
         natural_language=label_of(values.get("language"), "language"),
         model_a=label_of(values.get("model_a"), "model_a"),
         model_b=label_of(values.get("model_b"), "model_b"),
+        evidence_a={} if shots is None else {"screenshot": f"{shots}_a.png"},
+        evidence_b={} if shots is None else {"screenshot": f"{shots}_b.png"},
     )
 
 
