@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from judge_pipeline.preference.figure_rows import Figure
     from judge_pipeline.settings.criteria import Configuration
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 
 @dataclass(frozen=True)
@@ -55,13 +55,14 @@ class Ablation:
 
 
 def criteria_ablation(
-    pairs: pd.DataFrame, splits: pd.DataFrame, judged: Sequence[JudgedBy], configurations: Mapping[str, Configuration],
-    *, seed: int = 0, n_resamples: int = N_RESAMPLES,
+    pairs: pd.DataFrame, splits: pd.DataFrame, judged: Sequence[JudgedTables],
+    configurations: Mapping[str, Configuration], *, seed: int = 0, n_resamples: int = N_RESAMPLES,
 ) -> Ablation:  # fmt: skip
     """Every figure of what configurations decide on a set's validation pairs.
 
     Intervals: cluster bootstrap over groups of identical instruction, the same draws for all configurations, so that
-    gains are paired. p-values are two-sided, and corrected (Holm) over the rows of one table and figure.
+    gains are paired. p-values are two-sided, and corrected (Holm) over the rows of one figure in a table of the paper;
+    outside these over one judge's configurations, and by category over the categories of one configuration.
 
     Args:
         pairs: table PREFERENCE_PAIRS.
@@ -101,7 +102,7 @@ class _OfJudge:
     """The configurations of one judge, in the order of criteria.yaml."""
 
     def __init__(
-        self, pairs: AblationPairs, judged: Mapping[str, JudgedBy], configurations: Mapping[str, Configuration]
+        self, pairs: AblationPairs, judged: Mapping[str, JudgedTables], configurations: Mapping[str, Configuration]
     ) -> None:
         self.pairs, self.judged, self.configurations = pairs, judged, configurations
         self.names = [name for name in configurations if name in judged]

@@ -22,7 +22,7 @@ from judge_pipeline.tables.criteria_ablation import FLOORS
 if TYPE_CHECKING:
     from judge_pipeline.preference.scoring_rules import BoolArray
     from judge_pipeline.statistics.score_counts import IntArray
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 NOT_DECIDED = "no pair was decided"
 
@@ -44,7 +44,7 @@ class Decided:
     without_evidence: BoolArray
 
 
-def decided_by(pairs: AblationPairs, judged: JudgedBy) -> Decided:
+def decided_by(pairs: AblationPairs, judged: JudgedTables) -> Decided:
     """What one configuration decided."""
     choice = pairs.decided(judged)
     there = choice != NOT_ASKED
@@ -53,7 +53,7 @@ def decided_by(pairs: AblationPairs, judged: JudgedBy) -> Decided:
     return Decided(choice, there, there & (choice == pairs.labels), empty)
 
 
-def accuracy_figures(pairs: AblationPairs, judged: JudgedBy, own: Decided) -> dict[Subject, Figure]:
+def accuracy_figures(pairs: AblationPairs, judged: JudgedTables, own: Decided) -> dict[Subject, Figure]:
     """Acc over all pairs and by category, and how decisions come out."""
 
     def subject(figure: str, category: str | None = None) -> Subject:
@@ -80,7 +80,7 @@ def acc_figure(own: Decided, here: BoolArray | None = None) -> Figure:
 
 
 def change_figures(
-    pairs: AblationPairs, judged: JudgedBy, own: Decided, monolithic: str, other: Decided
+    pairs: AblationPairs, judged: JudgedTables, own: Decided, monolithic: str, other: Decided
 ) -> dict[Subject, Figure]:
     """What a configuration does otherwise than the judge's monolithic one; Acc gains are mended less spoiled.
 

@@ -15,12 +15,12 @@ from judge_pipeline.tables.criteria_ablation import CALL_FIGURES, REFINEMENT_PHA
 
 if TYPE_CHECKING:
     from judge_pipeline.settings.criteria import Configuration
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 TABLE = "7"
 
 
-def call_rows(judged: JudgedBy) -> list[Row]:
+def call_rows(judged: JudgedTables) -> list[Row]:
     """Totals over all pairs and stages, and the same a pair; stored answers and stages in common are included.
 
     So a row says what its configuration takes alone, whatever others share with it. Totals have no interval.
@@ -43,11 +43,14 @@ def _total(values: pd.Series, n: int) -> Estimate:
     if not len(values):
         return Estimate.undefined("no stage was counted", n)
     if unknown:
-        return Estimate.undefined(f"not known of {unknown} of {len(values)} stages", n)
+        which = "any stage" if unknown == len(values) else f"{unknown} of {len(values)} stages"
+        return Estimate.undefined(f"not known of {which}", n)
     return Estimate(float(values.sum()), n)
 
 
-def refinement_calls(judged: JudgedBy, configuration: Configuration) -> tuple[RefinementCalls, RefinementCalls] | None:
+def refinement_calls(
+    judged: JudgedTables, configuration: Configuration
+) -> tuple[RefinementCalls, RefinementCalls] | None:
     """Calls of refinement one by one, N_tie + N_sub + N_nonred, and in batches; None where nothing was refined so.
 
     Args:
@@ -62,7 +65,7 @@ def refinement_calls(judged: JudgedBy, configuration: Configuration) -> tuple[Re
     return plain_loop_calls(refined, verdicts, rounds), batched_calls(refined, verdicts, rounds)
 
 
-def saving_rows(judged: JudgedBy, configuration: Configuration) -> list[Row]:
+def saving_rows(judged: JudgedTables, configuration: Configuration) -> list[Row]:
     """Table 7 of one configuration: counts, without intervals."""
     calls = refinement_calls(judged, configuration)
     if calls is None:
@@ -75,7 +78,7 @@ def saving_rows(judged: JudgedBy, configuration: Configuration) -> list[Row]:
     return rows
 
 
-def not_as_formula(judged: JudgedBy, configuration: Configuration) -> list[str]:
+def not_as_formula(judged: JudgedTables, configuration: Configuration) -> list[str]:
     """Where the calls that were counted are not those that the tables ask for, in words."""
     calls = refinement_calls(judged, configuration)
     if calls is None or judged.criteria_calls is None:

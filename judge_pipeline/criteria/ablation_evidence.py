@@ -21,10 +21,12 @@ from judge_pipeline.tables.criteria import ASPECTS
 
 if TYPE_CHECKING:
     from judge_pipeline.statistics.score_counts import FloatArray, IntArray
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 
-def decisive_rows(pairs: AblationPairs, judged: JudgedBy, own: Decided, monolithic: Decided) -> list[dict[str, Any]]:
+def decisive_rows(
+    pairs: AblationPairs, judged: JudgedTables, own: Decided, monolithic: Decided
+) -> list[dict[str, Any]]:
     """Rows of table DECISIVE_CRITERIA of one configuration, in the order of pairs and criteria.
 
     Args:
@@ -50,7 +52,7 @@ def decisive_rows(pairs: AblationPairs, judged: JudgedBy, own: Decided, monolith
     return rows
 
 
-def aspect_rows(pairs: AblationPairs, judged: JudgedBy) -> list[dict[str, Any]]:
+def aspect_rows(pairs: AblationPairs, judged: JudgedTables) -> list[dict[str, Any]]:
     """Rows of table CRITERIA_ASPECTS of one configuration; aspects without a criterion in force have none.
 
     - ``evidence_share``: of all kept verdicts, those on the aspect.
@@ -101,7 +103,7 @@ def _of_aspect(pairs: AblationPairs, in_force: pd.DataFrame, evidence: pd.DataFr
     return figures | {"majority_gain": Figure(terms, n, len(seen) - n, "no pair has a criterion")}
 
 
-def _evidence(pairs: AblationPairs, judged: JudgedBy) -> pd.DataFrame:
+def _evidence(pairs: AblationPairs, judged: JudgedTables) -> pd.DataFrame:
     """The kept verdicts with the place of their pair, its majority, that without them, and whether they decide it."""
     all_ = judged.consistent_evidence
     if all_ is None:
@@ -119,7 +121,7 @@ def _sides(pairs: AblationPairs, evidence: pd.DataFrame) -> tuple[FloatArray, Fl
     return pairs.counts(evidence[evidence["verdict"] == "A"]), pairs.counts(evidence[evidence["verdict"] == "B"])
 
 
-def majority_of_evidence(pairs: AblationPairs, judged: JudgedBy) -> IntArray:
+def majority_of_evidence(pairs: AblationPairs, judged: JudgedTables) -> IntArray:
     """The majority of each pair's evidence, codes of ``preference.verdicts``."""
     return majority(*_sides(pairs, _evidence(pairs, judged)))
 

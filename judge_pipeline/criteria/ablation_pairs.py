@@ -14,7 +14,7 @@ from judge_pipeline.statistics.score_counts import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from judge_pipeline.preference.scoring_rules import BoolArray
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class AblationPairs:
         """The categories that pairs have, sorted."""
         return sorted({category for category in self.categories if category})
 
-    def decided(self, judged: JudgedBy) -> IntArray:
+    def decided(self, judged: JudgedTables) -> IntArray:
         """A configuration's decisions, codes of ``preference.verdicts``: INVALID, or NOT_ASKED without a row."""
         return self.placed(judged.criteria_decisions[["pair_id", "decision"]])
 

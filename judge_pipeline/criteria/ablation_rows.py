@@ -60,15 +60,26 @@ def row_of(subject: Subject, estimate: Estimate, p_value: float | None = None) -
 
 
 def with_holm(rows: Sequence[Row]) -> list[Row]:
-    """The rows with p-values corrected over those of one table and figure, all pairs and categories apart."""
+    """The rows with p-values corrected over those that are looked at together.
+
+    In a table of the paper these are the rows of one figure; outside, one judge's configurations; by category, the
+    categories of one configuration.
+    """
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         if row["p_value"] is not None:
-            groups.setdefault((row["paper_table"], row["figure"], row["category"] is None), []).append(row)
+            groups.setdefault(_together(row), []).append(row)
     for group in groups.values():
         for row, p_holm in zip(group, holm([row["p_value"] for row in group]), strict=True):
             row["p_holm"] = p_holm
     return list(rows)
+
+
+def _together(row: Row) -> tuple[Any, ...]:
+    if row["paper_table"] is not None:
+        return row["paper_table"], row["figure"]
+    own = None if row["category"] is None else row["configuration"]
+    return None, row["figure"], row["judge"], own
 
 
 def paper_tables(configurations: Mapping[str, Configuration]) -> dict[str, list[PaperRow]]:

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from judge_pipeline.statistics.score_counts import FloatArray
-    from judge_pipeline.tables.criteria_ablation import JudgedBy
+    from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 TABLE = "6"
 
 _NOTHING = "no such verdict"
 
 
-def skew_figures(pairs: AblationPairs, judged: JudgedBy) -> dict[Subject, Figure]:
+def skew_figures(pairs: AblationPairs, judged: JudgedTables) -> dict[Subject, Figure]:
     """Table 6 of one configuration; nothing where verdicts were asked in one order, or there are none.
 
     Args:

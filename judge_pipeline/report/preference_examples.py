@@ -192,21 +192,28 @@ def _example(
     first, second = (lines_of(texts[name][:MAX_TEXT_CHARS]) for name in ("response_a", "response_b"))
     sides = marked(first, second)
     responses = tuple(
-        _response(name, side, text(texts[f"evidence_{name.lower()}"])) for name, side in zip("AB", sides, strict=True)
+        response_of(name, side, text(texts[f"evidence_{name.lower()}"])) for name, side in zip("AB", sides, strict=True)
     )
     facts = ", ".join(filter(None, (text(texts["category"]), text(texts["language"]))))
     items, note = _items(pair, given, weights)
     return Example(
-        anchor, pair, why, label, facts, _context(texts), (responses[0], responses[1]), choices, items, note
+        anchor, pair, why, label, facts, context_of(texts), (responses[0], responses[1]), choices, items, note
     )  # fmt: skip
 
 
-def _response(name: str, lines: list[Line], evidence: str | None) -> Response:
+def response_of(name: str, lines: list[Line], evidence: str | None) -> Response:
+    """One response of a pair.
+
+    Args:
+        name: A or B.
+        lines: of the response, those that differ marked.
+        evidence: what running it gave, as JSON, or None.
+    """
     short = first_lines(without_blank_runs(without_long_runs(lines)), MAX_SHOWN)
     return Response(name, short, lines if short != lines else [], _evidence(evidence))
 
 
-def _context(texts: Mapping[str, Any]) -> list[Block]:
+def context_of(texts: Mapping[str, Any]) -> list[Block]:
     """What both responses answer; of a long file the lines next to the place, the rest folded."""
     found = _block("Instruction", text(texts["instruction"]))
     turns = text(texts["prior_turns"])

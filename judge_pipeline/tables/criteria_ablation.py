@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 ACCURACY_FIGURES: Mapping[str, str] = {
     "acc": "Acc",
-    "gain_over_monolithic": "Gain over the judge's own monolithic one",
+    "gain_over_monolithic": "Gain over monolithic",
     "gain_over_previous": "Gain over the row before",
-    "gain_over_unguided": "Gain over the same without guidance",
-    "changed_share": "Decides otherwise than the monolithic one",
-    "mended_share": "Right where the monolithic one is wrong",
-    "spoiled_share": "Wrong where the monolithic one is right",
-    "invalid_share": "Invalid decisions",
-    "no_evidence_share": "Decided without evidence",
-    "decision_skew": "Decisions: A less B",
+    "gain_over_unguided": "Gain by guidance",
+    "changed_share": "Decided otherwise than monolithic",
+    "mended_share": "Mended",
+    "spoiled_share": "Spoiled",
+    "invalid_share": "Invalid",
+    "no_evidence_share": "No evidence",
+    "decision_skew": "A less B",
 }
 """Figures of a configuration's decisions -> what they are called."""
 
 CALL_FIGURES: Mapping[str, str] = {
     "n_requests": "Requests",
     "n_calls": "Calls, all tries",
-    "n_invalid": "Requests without a valid answer",
+    "n_invalid": "Without a valid answer",
     "tokens_in": "Prompt tokens",
     "tokens_out": "Answer tokens",
     "cost_usd": "US dollars",
@@ -54,8 +54,8 @@ _SKEW = {
 SKEW_FIGURES: Mapping[str, str] = {
     **_SKEW,
     **{f"label_{part}": f"{words} of labels" for part, words in SKEW_PARTS.items()},
-    "criterion_skew_change": "A less B of verdicts: after SCF less before it",
-    "majority_skew_change": "A less B of majorities: after SCF less before it",
+    "criterion_skew_change": "A less B of verdicts, after less before",
+    "majority_skew_change": "A less B of majorities, after less before",
     "removed_share": "Verdicts that SCF removes",
     "pairs_with_removed_share": "Pairs with a verdict removed",
 }
@@ -112,7 +112,12 @@ CRITERIA_ABLATION = Table(
             "p_value", "float", "Two-sided p of no gain, paired bootstrap over groups of pairs", True, low=0, high=1
         ),
         Column(
-            "p_holm", "float", "The same corrected (Holm) over the rows of one table and figure", True, low=0, high=1
+            "p_holm",
+            "float",
+            "The same corrected (Holm) over the rows looked at together",
+            True,
+            low=0,
+            high=1,
         ),
     ),
     ("paper_table", "paper_row", "judge", "configuration", "against", "category", "figure"),
@@ -157,7 +162,7 @@ TABLES = (CRITERIA_ABLATION, CRITERIA_ASPECTS, DECISIVE_CRITERIA)
 
 
 @dataclass(frozen=True)
-class JudgedBy:
+class JudgedTables:
     """What one configuration of one judge came to: the stored tables of its partition, each by its name.
 
     Tables that are None were not made. All are conformed to their schemas when given.

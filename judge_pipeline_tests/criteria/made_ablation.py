@@ -17,7 +17,7 @@ from judge_pipeline.settings.criteria import Configuration, GuidanceUse
 from judge_pipeline.settings.guidance import GuidanceFile
 from judge_pipeline.settings.preference import PairJudging
 from judge_pipeline.tables.criteria import CRITERIA_CALLS
-from judge_pipeline.tables.criteria_ablation import JudgedBy
+from judge_pipeline.tables.criteria_ablation import JudgedTables
 from judge_pipeline_tests.criteria.scripted_judge import ScriptedJudge, share_of
 
 TEXTS = {
@@ -106,7 +106,7 @@ class NoisyJudge(ScriptedJudge):
 def judged_by(
     judge: NoisyJudge, configuration: str, pairs: pd.DataFrame, texts: pd.DataFrame, splits: pd.DataFrame,
     guidance: GuidanceFile | None = None, configurations: Mapping[str, Configuration] = CONFIGURATIONS,
-) -> JudgedBy:  # fmt: skip
+) -> JudgedTables:  # fmt: skip
     """Everything that a configuration makes of the pairs of split val."""
     use = configurations[configuration]
     val = splits.loc[splits["split"] == "val", "pair_id"]
@@ -115,7 +115,7 @@ def judged_by(
     shown = {} if use.guidance is None or guidance is None else guidance_of_pairs(guidance, use.guidance, categories)
     judge.log.clear()
     made = judge_pairs(use, PairsToJudge(rows, shown), judge)
-    return JudgedBy(
+    return JudgedTables(
         judge.name, configuration, made.decisions, calls_of(judge), made.criteria, made.criterion_verdicts,
         made.child_verdicts, None, None, made.refined_criteria, made.consistent_evidence,
     )  # fmt: skip

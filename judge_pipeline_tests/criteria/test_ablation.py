@@ -16,7 +16,7 @@ from judge_pipeline.criteria.ablation_pairs import ablation_pairs
 from judge_pipeline.criteria.ablation_rows import in_order, own_monolithic, paper_tables, unguided_twins
 from judge_pipeline.settings.criteria import Configuration, GuidanceUse
 from judge_pipeline.statistics.intervals import holm
-from judge_pipeline.tables.criteria_ablation import SKEW_FIGURES, JudgedBy
+from judge_pipeline.tables.criteria_ablation import SKEW_FIGURES, JudgedTables
 from judge_pipeline.tables.preference import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline_tests.criteria.made_ablation import CONFIGURATIONS, NoisyJudge, judged_by
 
@@ -50,14 +50,14 @@ PAIRS, TEXTS, SPLITS = tables_of(LABELS)
 VAL = [pair for n, pair in enumerate(LABELS) if n % 10 != 9]
 
 
-def decided(judge: str, configuration: str, decisions: dict[str, str | None]) -> JudgedBy:
+def decided(judge: str, configuration: str, decisions: dict[str, str | None]) -> JudgedTables:
     rows = [
         {"pair_id": pair, "decision": said, "decided_by": "judge", "n_criteria": 0, "n_evidence": 0, "score_a": None,
          "score_b": None, "rationale": None, "failure_class": None if said else "not_json",
          "failure": None if said else "no JSON", "request_hash": None}
         for pair, said in decisions.items()
     ]  # fmt: skip
-    return JudgedBy(judge, configuration, pd.DataFrame(rows))
+    return JudgedTables(judge, configuration, pd.DataFrame(rows))
 
 
 def value(made: Ablation, figure: str, **where: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def value(made: Ablation, figure: str, **where: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def by_stages() -> tuple[list[JudgedBy], Ablation]:
+def by_stages() -> tuple[list[JudgedTables], Ablation]:
     judged = [
         judged_by(NoisyJudge(labels=LABELS, name=name), configuration, PAIRS, TEXTS, SPLITS)
         for name in ("one", "two")
@@ -224,7 +224,7 @@ def test_calls_add_up_a_pair_and_batches_are_what_the_formula_says(by_stages: An
         plain = value(made, f"{phase}_plain", judge="two", configuration="full", paper_table="7")
         assert found["value"] == counted[phase] <= plain["value"]
     assert not_as_formula(full, CONFIGURATIONS["full"]) == []
-    wrong = JudgedBy("two", "full", **{name: getattr(full, name) for name in JudgedBy.schemas()} | {
+    wrong = JudgedTables("two", "full", **{name: getattr(full, name) for name in JudgedTables.schemas()} | {
         "criteria_calls": calls.assign(n_requests=calls["n_requests"] + 1)
     })  # fmt: skip
     assert len(not_as_formula(wrong, CONFIGURATIONS["full"])) == 3
