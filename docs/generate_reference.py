@@ -19,6 +19,8 @@ import judge_pipeline
 from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
 from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, DynamicsSettings, RevisionSettings
+from judge_pipeline.settings.criteria import Configuration, CriteriaFile, GuidanceUse
+from judge_pipeline.settings.guidance import GuidanceSynthesis
 from judge_pipeline.settings.injections import Injection, InjectionsFile
 from judge_pipeline.settings.preference import SOURCES, PreferenceSettings, PreferenceSplit, RubricSettings
 from judge_pipeline.settings.redaction import RedactionSettings
@@ -101,6 +103,16 @@ def configuration_page() -> str:
         + _settings_table(ThemesFile)
     )
     parts.append(f"\n### A theme\n\n{_settings_table(Theme)}")
+    parts.append(
+        "\n## criteria.yaml\n\nHow pairs are judged criterion by criterion. A workspace without it has the one that "
+        "comes with the package. How to use it: [judge by criteria](../how-to/judge-by-criteria.md), [run an "
+        "ablation](../how-to/run-an-ablation.md).\n\n" + _settings_table(CriteriaFile)
+    )
+    parts.append(f"\n### A configuration\n\n{_doc(Configuration)}\n\n{_settings_table(Configuration)}")
+    parts.append(
+        f"\n### guidance of criteria.yaml\n\n{_doc(GuidanceSynthesis)}\n\n{_settings_table(GuidanceSynthesis)}"
+    )
+    parts.append(f"\n### guidance of a configuration\n\n{_doc(GuidanceUse)}\n\n{_settings_table(GuidanceUse)}")
     parts.append(
         "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
         "comes with the package.\n\n" + _settings_table(InjectionsFile)

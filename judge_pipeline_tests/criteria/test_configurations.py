@@ -11,7 +11,11 @@ import pandas as pd
 import pytest
 
 from judge_pipeline.criteria.asking import PairsToJudge
+from judge_pipeline.criteria.baseline_questions import BASELINE_QUESTIONS
 from judge_pipeline.criteria.method import Judged, judge_pairs
+from judge_pipeline.criteria.questions import QUESTIONS
+from judge_pipeline.judging.prepared import prepare
+from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.settings.criteria import Configuration, CriteriaFile
 from judge_pipeline.settings.judges import JudgesFile
 from judge_pipeline.settings.workspace import packaged_config_dir
@@ -21,6 +25,10 @@ from judge_pipeline_tests.criteria.baseline_judge import BaselineJudge
 from judge_pipeline_tests.criteria.scripted_judge import FLIPPED, pairs_of
 
 CONFIGURATIONS = load(CriteriaFile, packaged_config_dir() / "criteria.yaml").configurations
+
+PROMPTS = packaged_config_dir() / "prompts"
+LITELLM = LitellmJudge(backend="litellm", model="openai/m", base_url="http://127.0.0.1:1/v1")
+BY_NAME = {question.name.removeprefix("criteria_"): question for question in (*QUESTIONS, *BASELINE_QUESTIONS)}
 
 GUIDED = {
     "generator": ("generation", "improvement"),
@@ -85,10 +93,11 @@ def scripted() -> BaselineJudge:
 
 
 def judged(name: str, pairs: PairsToJudge, judge: BaselineJudge) -> Judged:
-    """A configuration, its stages guided as it says."""
+    """A configuration, its stages guided as it says, by texts that differ where their sources do."""
     use = CONFIGURATIONS[name].guidance
     ids = pairs.in_order("AB")["pair_id"]
-    guidance = {stage: dict.fromkeys(ids, f"for {stage}") for stage in (use.stages if use else ())}
+    source = use.model_dump_json(exclude={"stages"}) if use else ""
+    guidance = {stage: dict.fromkeys(ids, f"for {stage} {source}") for stage in (use.stages if use else ())}
     return judge_pairs(CONFIGURATIONS[name], PairsToJudge(pairs.rows, guidance), judge)
 
 
@@ -114,7 +123,8 @@ def test_a_row_has_exactly_the_stages_that_the_paper_names(
     assert judge.calls == calls and set(calls) <= set(STAGES)
     shown = {stage for stage, _, row in judge.log if row.get("guidance") is not None}
     assert shown == {stage for part in guided for stage in GUIDED[part] if stage in calls}
-    assert all(row["guidance"] == f"for {part}" for part in guided for s in GUIDED[part] for row in judge.asked(s))
+    for part in guided:
+        assert all(row["guidance"].startswith(f"for {part} ") for s in GUIDED[part] for row in judge.asked(s))
     wordings = {row["wording"] for _, _, row in judge.log}
     general = name in ("chasing-the-tail", "rrd-uniform", "rrd-weights", "rrd-judge", "rrd-transfer")
     assert wordings == {"general" if general or name.startswith("llm-rubrics") else "code"}
@@ -144,8 +154,16 @@ def some_pairs() -> list[Any]:
     return [tuple({name: draw.randint(1, 3) for name in names} for _ in range(2)) for _ in range(8)]
 
 
+def one_of_each_kind() -> list[str]:
+    """All with a pointwise judge, and of the others one of those that differ in guidance and wording alone."""
+    plain = {"description": "", "paper_rows": (), "guidance": None, "prompts": "code"}
+    kinds = {c.model_copy(update=plain).model_dump_json(): name for name, c in CONFIGURATIONS.items()}
+    pointwise = [name for name, c in CONFIGURATIONS.items() if c.criterion_judge == "pointwise"]
+    return [*dict.fromkeys([*pointwise, *kinds.values()])]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", list(CONFIGURATIONS))
+@pytest.mark.parametrize("name", one_of_each_kind())
 def test_responses_that_change_places_mirror_every_decision(name: str) -> None:
     """Of a judge that is consistent in order; what it says of one response alone, it says of it in either place."""
     there, back = scripted(), scripted()
@@ -193,3 +211,33 @@ def test_a_wrong_file_is_refused_with_its_line_and_the_remedy(tmp_path: Path, li
 def test_a_configuration_that_a_run_names_must_be_there() -> None:
     with pytest.raises(ValueError, match="run: j: b is not under configurations"):
         CriteriaFile(configurations={"a": Configuration()}, run={"j": ("b",)})
+
+
+def hashes_of(judge: BaselineJudge) -> set[str]:
+    """The identities of all requests that a judge was asked."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for _, question, row in judge.log:
+        rows.setdefault(question, []).append(row)
+    made = (prepare("j", LITELLM, pd.DataFrame(of), PROMPTS, None, BY_NAME[name]) for name, of in rows.items())
+    return {hash_ for each in made for hash_ in each.hashes[0]}
+
+
+FURTHER = [
+    ("llm-rubrics-weights", "llm-rubrics-uniform", 1), ("llm-rubrics-judge", "llm-rubrics-uniform", 1),
+    ("rrd-uniform", "llm-rubrics-uniform", 7), ("rrd-weights", "rrd-uniform", 1), ("rrd-judge", "rrd-uniform", 1),
+    ("rrd-code-uniform", "pairwise-rrd", 5),  # not the criteria, nor the checks of the same children
+    ("full-unguided", "btcr", 2),  # order BA
+    ("full-self", "full", 6), ("full-guided-both", "full", 1), ("full-plain-loop", "full", 6),
+]  # fmt: skip
+"""Configuration, another, and how many requests on ``PAIR`` the first makes that the other does not."""
+
+
+@pytest.mark.slow
+def test_what_configurations_have_in_common_is_one_request() -> None:
+    asked: dict[str, set[str]] = {}
+    for name in sorted({name for *names, _ in FURTHER for name in names}):
+        judge = scripted()
+        judged(name, pairs_of(PAIR), judge)
+        asked[name] = hashes_of(judge)
+        assert len(asked[name]) == len(judge.log), f"{name} asks nothing twice"
+    assert [(name, over, len(asked[name] - asked[over])) for name, over, _ in FURTHER] == FURTHER
