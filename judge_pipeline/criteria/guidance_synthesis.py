@@ -201,7 +201,8 @@ def _asked(ask: Ask, question: Question, rows: Sequence[Mapping[str, Any]]) -> d
 
 
 def _why(reply: Reply) -> str:
-    return f"the synthesizer's answer is not valid ({reply.failure_class}): {reply.failure}"
+    remedy = "; lower guidance_tokens in criteria.yaml" if reply.failure_class == "too_long" else ""
+    return f"the synthesizer's answer is not valid ({reply.failure_class}): {reply.failure}{remedy}"
 
 
 def _nothing(records: Sequence[Record], usable: Sequence[Record], limits: Limits) -> str:
