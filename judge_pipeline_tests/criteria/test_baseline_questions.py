@@ -79,10 +79,14 @@ def prompts(pairs: PairsToJudge, settings: Any = LITELLM, **given: Any) -> dict[
     return {name: text_of(prepared(*asked, settings)) for name, asked in rows_of_all(pairs, **given).items()}
 
 
+SHOT_A, SHOT_B = (
+    {"sha256": digit * 64, "media_type": "image/png", "n_bytes": 9, "width": 1, "height": 1} for digit in "ab"
+)
+
 PAIRS = pairs_of(
     ({"x": 1}, {"x": 2}), guidance={stage: {"p0": text} for stage, text in GUIDANCE.items()}, category="web",
-    evidence_a=json.dumps({"output": "OUT-OF-A", "screenshot": "secret/a.png"}),
-    evidence_b=json.dumps({"output": "OUT-OF-B", "screenshot": "secret/b.png"}),
+    evidence_a=json.dumps({"output": "OUT-OF-A", "screenshot": SHOT_A}),
+    evidence_b=json.dumps({"output": "OUT-OF-B", "screenshot": SHOT_B}),
 )  # fmt: skip
 
 SHOWS_A = {"improvement", "pointwise_decomposition", "pointwise_final"}
@@ -100,10 +104,24 @@ def test_each_question_shows_what_it_may_and_nothing_else(settings: Any) -> None
         "task_generation": ["GEN"], "improvement": ["GEN"], "pointwise": ["CRIT"], "pointwise_final": ["FIN"],
         "pointwise_decomposition": [], "weights": [],
     }  # fmt: skip
-    assert not any("secret" in text for text in shown.values())
+    assert not any("image/png" in text for text in shown.values())
     if settings is LITELLM:
         assert {name for name, text in shown.items() if "OUT-OF-A" in text} == SHOWS_A
         assert {name for name, text in shown.items() if "OUT-OF-B" in text} == SHOWS_B
+
+
+def test_screenshots_are_shown_of_the_responses_that_are() -> None:
+    seeing = LITELLM.model_copy(update={"takes_images": True})
+    shown = {}
+    for name, asked in rows_of_all(PAIRS).items():
+        made = prepared(*asked, seeing)
+        messages = made.rendering.call(made.rows[0]).messages
+        shown[name] = [image.sha256[0] for message in messages for image in message.images]
+        assert ("screenshot" in messages[0].content) == bool(shown[name]), name
+    assert shown == {
+        "task_generation": [], "weights": [], "pointwise": ["b"], "improvement": ["a", "b"],
+        "pointwise_decomposition": ["a", "b"], "pointwise_final": ["a", "b"],
+    }  # fmt: skip
 
 
 def test_templates_cannot_reach_what_a_question_hides() -> None:
