@@ -28,6 +28,7 @@ from judge_pipeline.criteria.guidance_records import (
 )
 from judge_pipeline.judging.answer import json_schema, parse_answer
 from judge_pipeline.judging.failures import Failure
+from judge_pipeline.judging.prepared import prepare
 from judge_pipeline.judging.request import PromptTemplate
 from judge_pipeline.preference.pair_question import pair_key
 from judge_pipeline.settings import LitellmJudge
@@ -75,6 +76,19 @@ def test_the_rationale_is_asked_with_choice_and_aspects_and_without_the_judge_s_
     assert f"People's choice: {rows['human_choice'].iloc[0]}\n" in text
     assert "People's choice in others: stated" in text and "a lot" not in text and "it works better" not in text
     assert "ann" not in re.findall(r"\w+", text)
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_rationales_are_reconstructed_with_outputs_and_screenshots_at_hand(sees: bool) -> None:
+    made = made_set()
+    kept = {"sha256": "a" * 64, "media_type": "image/png", "n_bytes": 9, "width": 1, "height": 1}
+    made.texts["evidence_b"] = json.dumps({"output": "DRAWN", "screenshot": kept})
+    settings = LITELLM.model_copy(update={"takes_images": sees})
+    asked = prepare("j", settings, rationale_rows(made.training()), PROMPTS, None, HUMAN_RATIONALE)
+    *_, last = asked.rendering.call(asked.rows[0]).messages
+    assert [image.sha256 for image in last.images] == ["a" * 64] * sees
+    text = "\n".join(message.content for message in asked.rendering.call(asked.rows[0]).messages)
+    assert ("screenshots behind the text" in text) == sees and "DRAWN" in text
 
 
 @pytest.mark.parametrize(
