@@ -7,7 +7,7 @@ HOST ?= 127.0.0.1
 PORT ?= 3000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-preference test test-quick lint format ui docs lock clean
+.PHONY: help setup demo demo-preference demo-criteria test test-quick lint format ui docs lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -30,6 +30,9 @@ demo: $(READY) ## run the sample contest end to end with embedded judges, print 
 
 demo-preference: $(READY) ## run the sample preference set with judges that need no key, print the headline figures
 	@$(BIN)/judge-pipeline demo --preference
+
+demo-criteria: $(READY) ## judge the sample preference set criterion by criterion with a scripted judge
+	@$(BIN)/judge-pipeline demo --criteria
 
 ui: $(READY) ## start the Dagster UI on loopback (HOST=..., PORT=...)
 	@$(BIN)/judge-pipeline ui --host $(HOST) --port $(PORT)

@@ -16,7 +16,9 @@ from judge_pipeline.assets import (
     canaries,
     comparison,
     contest,
+    criteria,
     dynamics,
+    guidance,
     judges,
     pair_judging,
     preference,
@@ -30,14 +32,18 @@ from judge_pipeline.assets import (
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
+from judge_pipeline.orchestration.criteria_run import configured_judges
+from judge_pipeline.orchestration.guidance_run import guidance_configuration_sha256
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace
+from judge_pipeline.tables import criteria as criteria_tables
 
 READ_PREFERENCE_SET, JUDGE_PREFERENCE_SET = "read_preference_set", "judge_preference_set"
 FIND_RUBRIC = "find_rubric_of_preference_set"
 REPORT_PREFERENCE_SET, COMPARE_PREFERENCE_SETS = "report_preference_set", "compare_preference_sets"
+MAKE_GUIDANCE, JUDGE_BY_CRITERIA = "make_guidance_for_judge", "judge_by_criteria"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
@@ -87,8 +93,13 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *rubric.ASSETS,
         *preference_report.ASSETS,
     ]
+    by_criteria = workspace.judges().names("criteria")
+    guided = [
+        guidance.guidance_asset(by_criteria, guidance_configuration_sha256(workspace)),
+        *criteria.assets(by_criteria, configured_judges(workspace), configuration_sha256(workspace, "criteria")),
+    ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs]
+    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs, *guided]
 
 
 def _jobs() -> list[Any]:
@@ -136,6 +147,16 @@ def _jobs() -> list[Any]:
             COMPARE_PREFERENCE_SETS,
             over_sets,
             description="Ranks of judges over all preference sets. No partition.",
+        ),
+        dg.define_asset_job(
+            MAKE_GUIDANCE,
+            dg.AssetSelection.assets("guidance_records", "guidance"),
+            description="What one judge is told of people's choices, from training pairs of one preference set.",
+        ),
+        dg.define_asset_job(
+            JUDGE_BY_CRITERIA,
+            dg.AssetSelection.assets(*(table.name for table in criteria_tables.TABLES)),
+            description="One judge under one configuration, on one preference set; asks only for what is not stored.",
         ),
         dg.define_asset_job(
             JUDGE_CONTEST,

@@ -10,7 +10,7 @@ import pytest
 
 from judge_pipeline.definitions import build_definitions
 from judge_pipeline.settings import Workspace
-from judge_pipeline.tables import ALL_TABLES, BROUGHT
+from judge_pipeline.tables import ALL_TABLES, BROUGHT, criteria, guidance
 
 GRAPH = {
     "anchor_figures": {"anchor_runs", "attempts", "judge_coverage"},
@@ -68,6 +68,53 @@ GRAPH = {
     },
     "code_similarities": {"attempts", "trajectories"},
     "convergence": {"attempts", "code_similarities", "trajectories"},
+    "child_answers": {
+        "criteria",
+        "criterion_answers",
+        "criterion_verdicts",
+        "guidance",
+        "pair_texts",
+        "preference_splits",
+    },
+    "child_verdicts": {
+        "criteria",
+        "criterion_answers",
+        "criterion_verdicts",
+        "guidance",
+        "pair_texts",
+        "preference_splits",
+    },
+    "consistent_evidence": {
+        "child_verdicts",
+        "criterion_verdicts",
+        "guidance",
+        "pair_texts",
+        "preference_splits",
+        "refined_criteria",
+    },
+    "criteria": {"guidance", "pair_texts", "preference_splits"},
+    "criteria_calls": {"criteria_decisions", "guidance", "pair_texts", "preference_splits"},
+    "criteria_decisions": {
+        "child_answers",
+        "consistent_evidence",
+        "criterion_answers",
+        "guidance",
+        "pair_texts",
+        "preference_splits",
+        "refined_criteria",
+    },
+    "criterion_answers": {"criteria", "guidance", "pair_texts", "preference_splits"},
+    "criterion_verdicts": {"criteria", "guidance", "pair_texts", "preference_splits"},
+    "guidance": {"pair_texts", "preference_pairs", "preference_splits"},
+    "guidance_records": {"pair_texts", "preference_pairs", "preference_splits"},
+    "refined_criteria": {
+        "criteria",
+        "criterion_answers",
+        "criterion_verdicts",
+        "guidance",
+        "pair_texts",
+        "preference_splits",
+    },
     "dataset_profile": {"preference_pairs"},
     "hazards": {"attempts", "trajectories"},
     "ingest_quarantine": {"contest_folder"},
@@ -213,7 +260,13 @@ def test_judgments_are_partitioned_by_contest_and_judge(nodes: dict[str, object]
     over_sets = {"preference_ranks", "rubric_themes", "rubric_theme_summary"}
     assert over_all == {"leaderboard", "judge_versions", "start_page"} | over_sets
     by_judge = {"anchor_runs", "judge_canaries", "judge_outputs", "judge_repeats", "pair_judgments"}
+    by_configuration = {table.name for table in criteria.TABLES}
+    by_judge |= {table.name for table in guidance.TABLES} | by_configuration
     assert single == set(nodes) - over_all - by_judge
+    for name in by_configuration:
+        assert [d.name for d in nodes[name].partitions_def.partitions_defs] == ["judge", "preference_set"], name
+        keys = nodes[name].partitions_def.get_partitions_def_for_dimension("judge").get_partition_keys()
+        assert "qwen2.5-vl-32b@full" in keys and all(key.count("@") == 1 for key in keys), name
     assert [d.name for d in nodes["pair_judgments"].partitions_def.partitions_defs] == ["judge", "preference_set"]
 
 

@@ -93,12 +93,16 @@ def show_plan(console: Console, plans: Sequence[Plan], left_out: Mapping[str, st
 
 
 def ask_judges(
-    console: Console, progress: TerminalProgress, judges: Sequence[str], ask: Callable[[str], JobOutcome]
+    console: Console,
+    progress: TerminalProgress,
+    judges: Sequence[str],
+    ask: Callable[[str], JobOutcome],
+    doing: str = "Judging",
 ) -> Asked:
     """Run each judge's job; one that fails does not stop the others, and is named with what is wrong."""
     asked = Asked()
     for judge in judges:
-        console.print(f"[bold]Judging[/bold] {escape(judge)}")
+        console.print(f"[bold]{doing}[/bold] {escape(judge)}")
         outcome = ask(judge)
         progress.stop()
         print_checks(console, outcome.failed_checks)

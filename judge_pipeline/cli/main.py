@@ -31,6 +31,7 @@ _COMMANDS = {
     "leaderboard": ("judge_pipeline.cli.leaderboard", "leaderboard"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
     "preference": ("judge_pipeline.cli.preference", "preference"),
+    "criteria": ("judge_pipeline.cli.criteria", "criteria"),
     "evaluate": ("judge_pipeline.cli.evaluate", "evaluate"),
     "compare": ("judge_pipeline.cli.compare", "compare"),
     "canary": ("judge_pipeline.cli.canary", "canary"),
@@ -75,6 +76,7 @@ def cli() -> None:
     With what you already have
       judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
       judge-pipeline preference SET_DIR      pairs of responses with people's choices: read, split, profiled
+      judge-pipeline criteria SET_DIR        the same pairs judged criterion by criterion, guided by people's choices
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
       judge-pipeline evaluate pairs FILE     whether judges choose between two responses as people do
       judge-pipeline compare OLD NEW         what changed between two runs, with an exit code for CI

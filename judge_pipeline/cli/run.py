@@ -59,13 +59,19 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | No
 @click.command()
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
 @click.option("--preference", is_flag=True, help="The sample preference set in place of the sample contest.")
-def demo(out: Path | None, preference: bool) -> int:
+@click.option("--criteria", is_flag=True, help="The same set, criterion by criterion, with a scripted judge.")
+def demo(out: Path | None, preference: bool, criteria: bool) -> int:
     """Run the sample contest with judges that need no key: embedded, baseline and recorded (simulated) ones.
 
     It ends with the headline figures and the path of the report. A second run asks nothing again. With --preference it
-    does so for the sample preference set, in which a stated rule chose and no person.
+    does so for the sample preference set, in which a stated rule chose and no person. With --criteria it judges the
+    pairs of that set criterion by criterion, with a scripted judge: no model, but a rule with known faults.
     """
     workspace = workspace_at(out)
+    if criteria:
+        from judge_pipeline.cli.criteria_demo import demo_criteria
+
+        return demo_criteria(workspace)
     if preference:
         from judge_pipeline.cli.preference_run import demo_preference
 

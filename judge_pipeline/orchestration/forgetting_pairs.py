@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from judge_pipeline.orchestration.evidence_files import EvidenceFiles
 from judge_pipeline.orchestration.exports import start_page_path
 from judge_pipeline.orchestration.forgetting import whole_word
+from judge_pipeline.orchestration.guidance_run import guidance_folder
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
 from judge_pipeline.orchestration.preference_sets import SET_TABLES, preference_folders
@@ -25,7 +27,7 @@ from judge_pipeline.preference.withdrawn import Withdrawn, asked_about, without_
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
-from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
+from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS, criteria
 from judge_pipeline.tables.pair_judging import PAIR_JUDGMENTS
 from judge_pipeline.tables.rubric import RUBRIC_SCORES
 
@@ -33,7 +35,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FIGURES = "tables of figures over all pairs"
-_BY_PAIR = (PREFERENCE_SPLITS.name, PAIR_TEXTS.name, PAIR_JUDGMENTS.name, RUBRIC_SCORES.name, PREFERENCE_PAIRS.name)
+_OF_CRITERIA = tuple(table.name for table in criteria.TABLES if "pair_id" in table.column_names)
+_BY_PAIR = (
+    PREFERENCE_SPLITS.name, PAIR_TEXTS.name, PAIR_JUDGMENTS.name, RUBRIC_SCORES.name, *_OF_CRITERIA,
+    PREFERENCE_PAIRS.name,
+)  # fmt: skip
 """Tables from which a pair's rows can be taken while the others stay, the last one last. All others rest on many."""
 
 
@@ -156,8 +162,8 @@ def is_known(workspace: Workspace, subject: Subject, traces: PairTraces) -> bool
 def forget_pairs(workspace: Workspace, subject: Subject, withdrawn_on: str) -> dict[str, int]:
     """Remove it everywhere, and leave a tombstone.
 
-    The set's files stay. Tables of figures over all pairs, the rubric, the report and the exports are removed; a run
-    makes them anew from what is left.
+    The set's files stay. Tables of figures over all pairs, the rubric, guidance, the report and the exports are
+    removed; a run makes them anew from what is left.
 
     Args:
         workspace: the workspace.
@@ -186,10 +192,13 @@ def forget_pairs(workspace: Workspace, subject: Subject, withdrawn_on: str) -> d
         forget_runs(instance, dagster_home(workspace), traces.runs)
     _forget_ledger(workspace, name, traces.pair_ids)
     _forget_found_rubric(workspace, name)
+    # Guidance is frozen text made from pairs: a run makes it anew from what is left.
+    shutil.rmtree(guidance_folder(workspace, name), ignore_errors=True)
     _remove_half_written(workspace, name)
     for _, n, change in _table_changes(workspace, subject, traces.pair_ids):
         if n:
             change()
+    EvidenceFiles.of(workspace, name).prune(_stored_pairs(workspace, name))
     stones.write(Tombstone(stone.participant, stone.withdrawn_on, True, counts))
     return counts
 

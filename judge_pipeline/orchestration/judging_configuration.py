@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
+from typing import Any
 
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, System, Workspace
+from judge_pipeline.settings.criteria import Configuration
+from judge_pipeline.settings.guidance import FOLDER
 from judge_pipeline.settings.judges import AnyJudge
+
+_PROMPTS: dict[System, tuple[str, ...]] = {"preference": ("pair_*.j2",), "criteria": ("criteria_*.j2",)}
+"""System -> templates of which any may be used."""
 
 
 def configuration_sha256(workspace: Workspace, system: System = "cocreation") -> str:
@@ -18,28 +25,55 @@ def configuration_sha256(workspace: Workspace, system: System = "cocreation") ->
 
     Args:
         workspace: whose configuration.
-        system: what the judges serve. Of contests each judge has one template; of preference sets any may be used.
+        system: what the judges serve. Of contests each judge has one template; of preference sets any may be used. Of
+            criteria it is the configurations, too, and ready-made guidance.
 
     Raises:
         SettingsError: judges.yaml is missing or wrong.
     """
     listed = workspace.judges()
     judges = {name: listed.get(name) for name in listed.names(system)}
-    parts = {
-        "judges": {name: judge.answer_settings() | {"scope": judge.scope.splits} for name, judge in judges.items()},
+    parts: dict[str, Any] = {
+        "judges": {name: _answers(judge, system) | {"scope": judge.scope.splits} for name, judge in judges.items()},
         "prompts": {name: _sha256(workspace, name) for name in _prompts(workspace, system, list(judges.values()))},
     }
+    if system == "criteria":
+        file = workspace.criteria()
+        parts["configurations"] = {name: judged_how(own) for name, own in file.configurations.items()}
+        parts["shown"] = file.model_dump(mode="json", include={"context_chars", "response_chars", "images"})
+        parts["guidance"] = {path.name: _file_sha256(path) for path in _guidance_files(workspace)}
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _answers(judge: AnyJudge, system: System) -> dict[str, Any]:
+    """What of the judge's settings can change its answers; of pairs also whether it is shown screenshots."""
+    takes_images = judge.takes_images if isinstance(judge, LitellmJudge) and system != "cocreation" else None
+    return judge.answer_settings() | ({} if takes_images is None else {"takes_images": takes_images})
+
+
+def judged_how(configuration: Configuration) -> dict[str, Any]:
+    """What of a configuration can change a decision: all but what it says of itself."""
+    return configuration.model_dump(mode="json", exclude={"description", "paper_rows"})
+
+
+def _guidance_files(workspace: Workspace) -> list[Path]:
+    """Ready-made guidance; what is synthesized is a table's own matter."""
+    return sorted((workspace.config_dir / FOLDER).glob("*.yaml"))
 
 
 def _prompts(workspace: Workspace, system: System, judges: list[AnyJudge]) -> set[str]:
     if system == "cocreation":
         return {judge.prompt for judge in judges if isinstance(judge, LitellmJudge | EmbeddedJudge)}
     named = {name for judge in judges for name in getattr(judge, "prompts", {}).values()}
-    return named | {path.name for path in (workspace.config_dir / "prompts").glob("pair_*.j2")}
+    found = ((workspace.config_dir / "prompts").glob(pattern) for pattern in _PROMPTS[system])
+    return named | {path.name for paths in found for path in paths}
 
 
 def _sha256(workspace: Workspace, prompt: str) -> str | None:
     """Of the template; None where there is none, which judging will say."""
     file = workspace.config_dir / "prompts" / prompt
-    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else None
+    return _file_sha256(file) if file.is_file() else None
+
+
+def _file_sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TABLES = {table.name: table for table in ALL_TABLES}
+
+_PART = re.compile(rf"{SLUG.pattern}(@{SLUG.pattern})?")
+"""A slug, or two for a judge under a configuration."""
 
 
 EVERY_CONTEST = "every-contest"
@@ -104,7 +108,7 @@ class ParquetStore(dg.ConfigurableIOManager):
     def path(self, table: Table, *partition: str) -> Path:
         """Where the table of a partition lies."""
         for part in partition:
-            if not SLUG.fullmatch(part):
+            if not _PART.fullmatch(part):
                 raise ValueError(f"partition key {part!r} cannot be a file name")
         return Path(self.root).joinpath(table.name, *partition[:-1], f"{partition[-1]}.parquet")
 
@@ -124,7 +128,7 @@ class ParquetStore(dg.ConfigurableIOManager):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        if not all(SLUG.fullmatch(part) for part in partition):  # as in a command with a mistyped folder
+        if not all(_PART.fullmatch(part) for part in partition):  # as in a command with a mistyped folder
             raise FileNotFoundError(f"table {table.name} of {'|'.join(partition)} is not there: it names no partition")
         file = self.path(table, *partition)
         if not file.is_file():

@@ -1,4 +1,8 @@
-"""The partitions: contest and preference_set (dynamic, one per folder of data) x judge (from judges.yaml)."""
+"""The partitions: contest and preference_set (dynamic, one per folder of data) x judge (from judges.yaml).
+
+Dagster knows two dimensions. Where pairs are judged criterion by criterion there are three: the judge's key then reads
+``judge@configuration``, with a configuration of criteria.yaml.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,11 @@ def set_by_judge(judges: Sequence[str]) -> dg.MultiPartitionsDefinition:
     return dg.MultiPartitionsDefinition({"judge": judged_by, "preference_set": PREFERENCE_SETS})
 
 
+def configured(judge: str, configuration: str) -> str:
+    """The key of a judge under a configuration."""
+    return f"{judge}@{configuration}"
+
+
 def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
     """From one contest to its judgments by whichever judges there are; it runs with the partitions that exist."""
     return dg.MultiToSingleDimensionPartitionMapping("contest")
@@ -32,6 +41,22 @@ def any_judge_of_the_contest() -> dg.MultiToSingleDimensionPartitionMapping:
 def any_judge_of_the_set() -> dg.MultiToSingleDimensionPartitionMapping:
     """From one preference set to the choices by whichever judges there are."""
     return dg.MultiToSingleDimensionPartitionMapping("preference_set")
+
+
+def guidance_of(judges: Sequence[str], keys: Sequence[str]) -> dg.MultiPartitionMapping:
+    """From a judge under a configuration to the judge's guidance, of the same set.
+
+    Args:
+        judges: the judges that guidance is made for.
+        keys: the keys ``judge@configuration``.
+    """
+    own = {judge: {key for key in keys if key.partition("@")[0] == judge} for judge in judges}
+    return dg.MultiPartitionMapping(
+        {
+            "judge": dg.DimensionPartitionMapping("judge", dg.StaticPartitionMapping(own)),
+            "preference_set": dg.DimensionPartitionMapping("preference_set", dg.IdentityPartitionMapping()),
+        }
+    )
 
 
 def contest_of(context: dg.AssetExecutionContext) -> str:
@@ -47,6 +72,12 @@ def preference_set_of(context: dg.AssetExecutionContext) -> str:
 def judge_of(context: dg.AssetExecutionContext) -> str:
     """The judge of the running partition."""
     return _dimension(context, "judge")
+
+
+def configured_judge_of(context: dg.AssetExecutionContext) -> tuple[str, str]:
+    """The judge of the running partition, and its configuration."""
+    judge, _, configuration = judge_of(context).partition("@")
+    return judge, configuration
 
 
 def _dimension(context: dg.AssetExecutionContext, name: str) -> str:

@@ -15,11 +15,19 @@ from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import PreferenceSettings, RecordedJudge, Workspace, check_slug
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table
-from judge_pipeline.tables import misalignment, pair_judging, preference, preference_accuracy, rubric
+from judge_pipeline.tables import (
+    criteria,
+    guidance,
+    misalignment,
+    pair_judging,
+    preference,
+    preference_accuracy,
+    rubric,
+)
 
 SET_TABLES: dict[str, Table] = {
     table.name: table
-    for module in (preference, pair_judging, preference_accuracy, rubric, misalignment)
+    for module in (preference, pair_judging, preference_accuracy, rubric, misalignment, criteria, guidance)
     for table in module.TABLES
 }
 """Every table of preference sets, by its name. A set may be called as a contest is; their tables are apart."""

@@ -6,8 +6,10 @@ from judge_pipeline.tables import (
     anchors,
     canaries,
     contest,
+    criteria,
     dynamics,
     evaluation,
+    guidance,
     judging,
     leaderboard,
     misalignment,
@@ -89,6 +91,8 @@ ALL_TABLES = (
     *preference_accuracy.TABLES,
     *misalignment.TABLES,
     *rubric.TABLES,
+    *criteria.TABLES,
+    *guidance.TABLES,
 )
 """Every table of the house."""
 
