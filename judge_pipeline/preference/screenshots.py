@@ -20,8 +20,8 @@ SCREENSHOT = "screenshot"
 """The entry of an evidence object."""
 
 KeepImage = Callable[[str], Mapping[str, Any]]
-"""A path in the set's folder, or a data URL -> ``KEPT`` fields of the image, or ``reason`` why it cannot be used; and
-``source``, where it came from."""
+"""A path in the set's folder, or a data URL -> ``source``, where it came from; and the ``KEPT`` fields of the image, or
+``reason``, why it cannot be used, or neither where nobody looked."""
 
 KEPT = ("sha256", "media_type", "n_bytes", "width", "height")
 
@@ -41,7 +41,7 @@ _SHOWN_CHARS = 200
 
 def nothing_kept(source: str) -> dict[str, Any]:
     """A ``KeepImage`` where there is no folder to look in and none to keep images in."""
-    return {"reason": "is not looked for here", "source": named(source)}
+    return {"source": named(source)}
 
 
 def named(source: str) -> str:

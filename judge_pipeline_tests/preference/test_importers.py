@@ -175,8 +175,8 @@ def test_bigcodereward_with_what_running_gave_and_the_aspects_of_bigcodearena() 
            "states": {"model_A": state("ya", "out"), "model_B": state("yb", "")}}  # fmt: skip
     pair = one([row], format="bigcodereward")
     assert (pair["w"], pair["both_bad"], pair["instruction"], pair["response_b"]) == ("tie", True, "make a page", "yb")
-    assert json.loads(pair["evidence_a"]) == {"output": "out", "screenshot": "a.png"}
-    assert json.loads(pair["evidence_b"]) == {"error": "boom"}
+    assert json.loads(pair["evidence_a"]) == {"output": "out", "screenshot": {"source": "a.png"}}
+    assert json.loads(pair["evidence_b"]) == {"error": "boom", "screenshot": {"source": "embedded"}}
     assert (pair["category"], pair["language"], pair["model_b"]) == ("web_design", "python", "m2")
     arena = {k: row[k] for k in ("chat_session_id", "states")} | {
         "feedback": {
