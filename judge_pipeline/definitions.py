@@ -41,7 +41,7 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import criteria as criteria_tables
 
 READ_PREFERENCE_SET, JUDGE_PREFERENCE_SET = "read_preference_set", "judge_preference_set"
-FIND_RUBRIC = "find_rubric_of_preference_set"
+FIND_RUBRIC, PREFERENCE_PAGE = "find_rubric_of_preference_set", "write_preference_report"
 REPORT_PREFERENCE_SET, COMPARE_PREFERENCE_SETS = "report_preference_set", "compare_preference_sets"
 MAKE_GUIDANCE, JUDGE_BY_CRITERIA = "make_guidance_for_judge", "judge_by_criteria"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
@@ -147,6 +147,11 @@ def _jobs() -> list[Any]:
             COMPARE_PREFERENCE_SETS,
             over_sets,
             description="Ranks of judges over all preference sets. No partition.",
+        ),
+        dg.define_asset_job(
+            PREFERENCE_PAGE,
+            dg.AssetSelection.assets("preference_report"),
+            description="The report of one preference set once more, now that what is over all sets was made.",
         ),
         dg.define_asset_job(
             MAKE_GUIDANCE,

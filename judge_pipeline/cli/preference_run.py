@@ -131,11 +131,11 @@ def run_preference_set(
         if error is not None:
             return PreferenceOutcome(failed(f"preference set {name}", error))
         tables = _tables(workspace, instance, name)
-    report = preference_report_path(workspace, name)
     print_preference_headline(console, preference_headline(*tables))
+    report = str(preference_report_path(workspace, name))
     console.print(f"Report: {report}", soft_wrap=True)
     code = max(print_failed(console, asked), int(rubric_failed))
-    return PreferenceOutcome(code, {**read, **figures_as_json(*tables), "report": str(report)})
+    return PreferenceOutcome(code, {**read, **figures_as_json(*tables), "report": report})
 
 
 def rubric_calls(rubric: RubricSettings, n_pairs: int) -> Iterator[str]:
@@ -165,8 +165,8 @@ def _find_rubric(console: Console, definitions: dg.Definitions, instance: dg.Dag
 
 
 def _measure(console: Console, definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> str | None:
-    """Figures and report of the set, then what is over all sets; why the set's own failed, or None."""
-    from judge_pipeline.definitions import COMPARE_PREFERENCE_SETS, REPORT_PREFERENCE_SET
+    """Figures of the set, what is over all sets, and the report, which shows both; why the set's failed, or None."""
+    from judge_pipeline.definitions import COMPARE_PREFERENCE_SETS, PREFERENCE_PAGE, REPORT_PREFERENCE_SET
     from judge_pipeline.orchestration.runs import run_job
 
     console.print("[bold]Measuring[/bold]")
@@ -177,8 +177,9 @@ def _measure(console: Console, definitions: dg.Definitions, instance: dg.Dagster
     over_all = run_job(definitions, instance, COMPARE_PREFERENCE_SETS, None)
     print_checks(console, over_all.failed_checks)
     if over_all.error is not None:
-        failed("comparison of sets", over_all.error)  # the set's own report is made all the same
-    return None
+        failed("comparison of sets", over_all.error)
+        return None  # the report is there all the same, without it
+    return run_job(definitions, instance, PREFERENCE_PAGE, name).error
 
 
 def _tables(

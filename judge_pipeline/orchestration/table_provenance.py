@@ -80,7 +80,8 @@ def preference_provenance(
 
     Returns:
         As ``table_provenance`` gives them ``data`` (with the set's folder), ``judges``, ``code`` and ``version``; and
-        of the set's settings who chose, the scoring rule, seed, resamples, and how models are made.
+        of the set's settings who chose, the scoring rule, seed, resamples, and how models are made. No judge stands in
+        a table that is not made from judges' choices: it would change with who was asked since.
     """
     name, resource = preference_set_of(context), context.resources.workspace
     workspace = resource.workspace()
@@ -92,7 +93,7 @@ def preference_provenance(
         "table": table.name,
         "preference_set": name,
         "data": {"preference folder": set_sha256(context.instance, name), **data},
-        "judges": _judges(store, PAIR_JUDGE_COVERAGE, name, *asked),
+        "judges": _judges(store, PAIR_JUDGE_COVERAGE, name, *asked) if PAIR_JUDGE_COVERAGE in inputs else {},
         "code": code,
         "version": version("judge-pipeline"),
         "chosen_by": settings.chosen_by,
