@@ -44,9 +44,9 @@ def read_pair_decisions(path: Path) -> pd.DataFrame:
             )
         given = [name for name in optional if name in row or name in columns]
         for name in (*REQUIRED, *given):
-            # A column that comes up late was not there in the rows before.
-            values = columns.setdefault(name, [None] * len(places))
-            values.append(_value(row, name, place))
+            if name not in columns:  # one that comes up late was not there in the rows before
+                columns[name] = [None] * len(places)
+            columns[name].append(_value(row, name, place))
         places.append(place)
     if not places:
         raise PredictionFileError("it holds no row. Remedy: give one row for each judge and pair")

@@ -19,6 +19,9 @@ from judge_pipeline.statistics.ratio_bootstrap import Clusters, Replicated, Term
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
 
 ANNOTATORS = "annotators' majority"
+MOST_ANNOTATORS = 30
+"""How many annotators are compared with judges and with each other."""
+
 _STATISTICS = {"raw_agreement": raw_agreement_of_tables, "cohen": cohen_of_tables}
 
 
@@ -31,10 +34,12 @@ def agreement_rows(pairs: JudgedPairs, rule: ScoringRule, clusters: Clusters) ->
     """Raw agreement and Cohen's kappa of every two raters, and Krippendorff's alpha (nominal) of all judges.
 
     A judge's rating of a pair is the answer that both its orders give, ties included; pairs without it are left out.
-    All pairs count, whatever people chose on them.
+    All pairs count, whatever people chose on them. Of more than ``MOST_ANNOTATORS`` annotators those with most votes
+    are compared: where every user of a service is one, thousands have a vote or two each.
     """
-    raters = (*pairs.judges, *(annotator_name(name) for name in pairs.annotators))
-    ratings = np.column_stack([pairs.choices(), pairs.votes])
+    shown = most_voting(pairs.votes)
+    raters = (*pairs.judges, *(annotator_name(pairs.annotators[place]) for place in shown))
+    ratings = np.column_stack([pairs.choices(), pairs.votes[:, shown]])
     rows: list[Row] = []
     for i in range(len(raters) - 1):
         others = range(i + 1, len(raters))
@@ -81,6 +86,16 @@ def _alpha(ratings: IntArray, clusters: Clusters) -> Estimate:
     return figure.estimate(n=int(paired.sum()), n_left_out=int((~paired).sum()), undefined=why)
 
 
+def most_voting(votes: IntArray) -> IntArray:
+    """The places of the at most ``MOST_ANNOTATORS`` annotators with most votes, ascending; the first of equal ones.
+
+    Args:
+        votes: codes, INVALID where an annotator did not vote; shape (pairs, annotators).
+    """
+    by_votes = np.argsort(-(votes >= 0).sum(axis=0), kind="stable")
+    return np.sort(by_votes[:MOST_ANNOTATORS]).astype(np.int64)
+
+
 def majority_of(votes: IntArray) -> IntArray:
     """For each pair the choice that more annotators made than any other; INVALID where there is none.
 
@@ -107,6 +122,9 @@ def people_rows(pairs: JudgedPairs, rule: ScoringRule, scores: Sequence[Scores],
     n, left_out = int(overlap.sum()), int((voted & ~overlap).sum())
     undecided = int((of_rule & ~overlap).sum())
     notes = [f"{undecided} pairs have votes and no majority"] if undecided else []
+    n_annotators = len(pairs.annotators)
+    if n_annotators > MOST_ANNOTATORS:
+        notes.append(f"agreement is told of the {MOST_ANNOTATORS} of {n_annotators} annotators with most votes")
     if n and agrees.sum() == n:
         notes.append("the label may be this very majority: then this says nothing")
     people = [Term(agrees, overlap)]

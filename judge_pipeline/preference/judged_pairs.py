@@ -179,10 +179,11 @@ def _votes(pairs: pd.DataFrame) -> tuple[tuple[str, ...], IntArray]:
         return (), np.zeros((len(pairs), 0), np.int64)
     read = [_votes_of(place, value) for place, value in pairs["votes"].items()]
     annotators = tuple(sorted({name for votes in read for name in votes}))
+    column = {name: place for place, name in enumerate(annotators)}
     votes = np.full((len(pairs), len(annotators)), INVALID, np.int64)
     for row, of_pair in enumerate(read):
         for name, choice in of_pair.items():
-            votes[row, annotators.index(name)] = CHOICES.index(choice)
+            votes[row, column[name]] = CHOICES.index(choice)
     return annotators, votes
 
 

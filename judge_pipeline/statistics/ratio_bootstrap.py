@@ -6,7 +6,7 @@ taken once, and a resample is one product of its weights with them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,6 +19,9 @@ from judge_pipeline.statistics.intervals import estimate_with_interval, two_side
 from judge_pipeline.statistics.ratings import sums_by_cluster
 from judge_pipeline.statistics.ratios import ratio
 from judge_pipeline.statistics.score_counts import FloatArray, IntArray
+
+MANY_CLUSTERS = 4096
+"""From how many clusters on it is looked whether they are alike."""
 
 Key = TypeVar("Key")
 
@@ -101,8 +104,10 @@ def replicated_ratios(figures: Mapping[Key, Terms], clusters: Clusters) -> dict[
     def under(totals: FloatArray) -> dict[Key, FloatArray]:
         return {key: _combined(terms, totals, columns) for key, terms in figures.items()}
 
+    total = _totals(sums)
+
     def statistics(weights: Weights) -> dict[Key, FloatArray]:
-        return under(weights[0] @ sums)
+        return under(total(weights[0]))
 
     values = under(sums.sum(axis=0, keepdims=True))
     plan = ClusterResamples((clusters.n,), clusters.n_resamples, clusters.seed)
@@ -112,6 +117,20 @@ def replicated_ratios(figures: Mapping[Key, Terms], clusters: Clusters) -> dict[
         behind = [sums[:, columns[id(term.denominator)]] > 0 for term in terms]
         found[key] = Replicated(float(values[key][0]), replicates[key], int(np.logical_or.reduce(behind).sum()))
     return found
+
+
+def _totals(sums: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    """What weights (rows, clusters) make of the clusters' sums (clusters, columns): their weighted totals.
+
+    Many pairs are alike: the same label, the same answers. Where there are many clusters of whole numbers, the weights
+    of like ones are added up first, which gives the same totals, whole numbers too, from a much smaller product.
+    """
+    if len(sums) < MANY_CLUSTERS or (sums != np.rint(sums)).any():
+        return lambda weights: np.asarray(weights @ sums, np.float64)
+    kinds, kind = np.unique(sums, axis=0, return_inverse=True)
+    order = np.argsort(kind, kind="stable")
+    starts = np.searchsorted(kind.ravel()[order], np.arange(len(kinds)))
+    return lambda weights: np.asarray(np.add.reduceat(weights[:, order], starts, axis=1) @ kinds, np.float64)
 
 
 def _combined(terms: Terms, totals: FloatArray, columns: Mapping[int, int]) -> FloatArray:

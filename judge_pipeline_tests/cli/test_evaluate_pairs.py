@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,11 @@ def test_a_wrong_command_is_told_from_wrong_data(file: Path, tmp_path: Path) -> 
     other = tmp_path / "d.xlsx"
     other.write_bytes(b"")
     assert run(str(other)).exit_code == 2
+
+
+def test_reading_takes_as_much_longer_as_there_are_more_rows(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text(HEADER + "".join(f"p{i},j,A,A,B\n" for i in range(60_000)), encoding="utf-8")
+    began = time.process_time()
+    assert len(read_pair_decisions(path)) == 60_000
+    assert time.process_time() - began < 10  # a list of all rows made anew for every cell took a minute

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from judge_pipeline.preference.accuracy import preference_accuracy
-from judge_pipeline.preference.choice_agreement import majority_of
+from judge_pipeline.preference.choice_agreement import MOST_ANNOTATORS, majority_of
 
 
 def made(n: int = 80) -> pd.DataFrame:
@@ -63,3 +65,22 @@ def test_judges_of_one_answer_have_no_kappa() -> None:
 def test_a_majority_has_more_votes_than_every_other() -> None:
     votes = np.array([[0, 0, 1], [0, 1, 2], [1, -1, -1], [-1, -1, -1], [2, 2, 0], [0, 1, -1]])
     assert majority_of(votes).tolist() == [0, -1, 1, -1, 2, -1]
+
+
+def test_of_thousands_of_annotators_those_with_most_votes_are_compared() -> None:
+    rows = [
+        {
+            "pair_id": f"p{i:03}",
+            "judge": "j",
+            "label": "A",
+            "decision_ab": "A",
+            "decision_ba": "A",
+            "votes": json.dumps({"ann": "A", f"user {i:03}": "B"}),
+        }
+        for i in range(400)
+    ]
+    table = preference_accuracy(pd.DataFrame(rows), n_resamples=20)
+    compared = set(table.loc[table["of"] == "agreement", ["name", "other"]].to_numpy().ravel())
+    assert len(compared) == MOST_ANNOTATORS + 1 and {"j", "annotator ann"} < compared
+    people = table[table["of"] == "people"].iloc[0]
+    assert f"the {MOST_ANNOTATORS} of 401 annotators with most votes" in people["reason"]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from judge_pipeline.statistics import ratio_bootstrap
 from judge_pipeline.statistics.ratio_bootstrap import Clusters, Term, replicated_ratios
 
 
@@ -31,3 +32,18 @@ def test_an_empty_denominator_is_undefined_and_says_why() -> None:
 
 def test_no_figure_is_no_work() -> None:
     assert replicated_ratios({}, Clusters(np.arange(3), 3)) == {}
+
+
+@pytest.mark.parametrize("share", [1.0, 0.3])
+def test_many_clusters_that_are_alike_are_added_up_first_with_the_same_result(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    rng = np.random.default_rng(2)
+    right, asked = rng.integers(0, 2, 500) * share, np.ones(500)
+    figures = {"acc": [Term(right, asked)], "half": [Term(right * (np.arange(500) % 2), asked)]}
+    clusters = Clusters(rng.integers(0, 300, 500), 300, n_resamples=50)
+    plain = replicated_ratios(figures, clusters)
+    monkeypatch.setattr(ratio_bootstrap, "MANY_CLUSTERS", 10)
+    for name, of in replicated_ratios(figures, clusters).items():
+        np.testing.assert_array_equal(of.replicates, plain[name].replicates)
+        assert of.value == plain[name].value
