@@ -46,9 +46,10 @@ def configuration_sha256(workspace: Workspace, system: System = "cocreation") ->
 
 
 def _answers(judge: AnyJudge, system: System) -> dict[str, Any]:
-    """What of the judge's settings can change its answers; of pairs also whether it is shown screenshots."""
-    takes_images = judge.takes_images if isinstance(judge, LitellmJudge) and system != "cocreation" else None
-    return judge.answer_settings() | ({} if takes_images is None else {"takes_images": takes_images})
+    """What of the judge's settings can change its answers to what the system asks."""
+    if system == "cocreation":
+        return judge.answer_settings()
+    return judge.answer_settings("pair") | {"prompts": getattr(judge, "prompts", {})}
 
 
 def judged_how(configuration: Configuration) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import yaml
 
 from judge_pipeline.definitions import build_definitions
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
-from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge, Workspace
+from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge, System, Workspace
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
 JUDGES: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ NO_CHANGES: dict[str, Any] = {
 
 NO_CHANGES_OF: dict[str, dict[str, Any]] = {
     "small": {"max_output_tokens": 99, "prompts": {"pair": "another.md.j2"}}, "text": {"pair_rule": "longer"},
-    "file": {"choice_words": {"1": "A"}},
+    "file": {"choice_words": {"1": "A"}}, "llm": {"takes_images": True},
 }  # fmt: skip
 """The same of single backends."""
 
@@ -58,10 +58,10 @@ def version(tmp_path: Path) -> Callable[..., str]:
     for file in PROMPTS.glob("*.j2"):
         (prompts / file.name).write_bytes(file.read_bytes())
 
-    def of(judges: dict[str, Any] = JUDGES, **top: Any) -> str:
+    def of(judges: dict[str, Any] = JUDGES, system: System = "cocreation", **top: Any) -> str:
         file = tmp_path / "assets_config" / "judges.yaml"
         file.write_text(yaml.safe_dump({"judges": judges} | top), encoding="utf-8")
-        return configuration_sha256(Workspace.find({}, tmp_path))
+        return configuration_sha256(Workspace.find({}, tmp_path), system)
 
     return of
 
@@ -87,6 +87,16 @@ def test_how_pairs_are_chosen_and_judges_of_pairs_do_not(version: Callable[..., 
     assert (
         version(JUDGES | {"of-pairs": reward, "pairs-too": JUDGES["text"] | {"systems": ["preference"]}}) == version()
     )
+
+
+@pytest.mark.parametrize(
+    "change", [{"takes_images": True}, {"answer_form": "result"}, {"prompts": {"pair": "t.md.j2"}}]
+)
+def test_of_pairs_what_can_change_a_choice_does(version: Callable[..., str], change: dict[str, Any]) -> None:
+    judges = {"llm": JUDGES["llm"] | {"systems": ["preference"]}}
+    plain = version(judges, "preference")
+    assert version({"llm": judges["llm"] | change}, "preference") != plain
+    assert version({"llm": judges["llm"] | {"prompt": "another.md.j2"}}, "preference") == plain
 
 
 @pytest.mark.parametrize(
