@@ -24,7 +24,6 @@ from judge_pipeline.ingest.image_files import (
     image_facts,
 )
 from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.preference.screenshots import named, stored_images
 from judge_pipeline.settings import Workspace
 
 if TYPE_CHECKING:
@@ -61,6 +60,8 @@ class EvidenceFiles:
         Returns:
             ``source``, and the fields of :class:`ImageFacts`, or ``reason`` where the image cannot be used.
         """
+        from judge_pipeline.preference.screenshots import named
+
         shown = {"source": named(source)}
         try:
             data = bytes_of_data_url(source)
@@ -100,6 +101,8 @@ class EvidenceFiles:
         Returns:
             How many were deleted.
         """
+        from judge_pipeline.preference.screenshots import stored_images
+
         cells: Iterable[Any] = () if pairs is None else (*pairs["evidence_a"], *pairs["evidence_b"])
         wanted = {f"{sha256}.{EXTENSIONS[media_type]}" for sha256, media_type in stored_images(cells)}
         gone = self.beside(wanted)
