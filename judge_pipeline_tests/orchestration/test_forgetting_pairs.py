@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from contextlib import closing
@@ -13,9 +14,11 @@ from click.testing import CliRunner
 
 from judge_pipeline.cli.main import cli
 from judge_pipeline.definitions import READ_PREFERENCE_SET, build_definitions
+from judge_pipeline.ingest.image_files import data_url
 from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, StoredJudgment, StoredRequest
 from judge_pipeline.judging.forgetting import attempts_in_checkpoint
 from judge_pipeline.orchestration import forgetting_pairs
+from judge_pipeline.orchestration.evidence_files import EvidenceFiles
 from judge_pipeline.orchestration.forgetting import traces_of
 from judge_pipeline.orchestration.forgetting_pairs import Subject, forget_pairs, pair_traces, tombstones_of
 from judge_pipeline.orchestration.instance import open_instance
@@ -26,6 +29,7 @@ from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_RANKS
+from judge_pipeline_tests.judging.made_images import png
 from judge_pipeline_tests.preference.made_set import judgments_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("forgetting_pairs")]
@@ -56,7 +60,9 @@ def _lay(home: Path) -> None:
     (folder / "preference.yaml").write_text("natural_languages: low\n", encoding="utf-8")
     three = {"ben": "A", "cleo": "A", ANNOTATOR: "B"}
     rows = [_row(n, f"plain-{n}", three) for n in range(4)]
-    rows += [_row(7, WHO, three, SAID), _row(8, "hers-8", {ANNOTATOR: "B"})]
+    rows[0] |= {"evidence_a": {"screenshot": data_url(png(8), "image/png")}}
+    rows += [_row(7, WHO, three, SAID) | {"evidence_b": {"screenshot": data_url(png(7), "image/png")}}]
+    rows += [_row(8, "hers-8", {ANNOTATOR: "B"})]
     rows += [_row(9, "turns-9", {"ben": "A", ANNOTATOR: "B", f"{ANNOTATOR} (2)": "B"})]
     twin = _row(5, TWIN, three)
     (folder / "pairs.jsonl").write_text("\n".join(json.dumps(row) for row in [*rows, twin]), encoding="utf-8")
@@ -144,12 +150,17 @@ def test_nothing_is_left_of_a_pair_and_all_of_the_others(workspace: Workspace) -
     others = [p for p in store.read(PREFERENCE_PAIRS, "edits")["pair_id"] if p != WHO]
     splits = store.read(PREFERENCE_SPLITS, "edits").set_index("pair_id")["split"]
 
+    kept_images = EvidenceFiles.of(workspace, "edits").folder
+    theirs, another = (f"{hashlib.sha256(png(grey)).hexdigest()}.png" for grey in (7, 8))
+    assert {path.name for path in kept_images.iterdir()} == {theirs, another}
+
     counted = _forget("--pair", WHO)
     assert "Nothing was changed" in counted and "pair_judgments keyed: 2" in counted and "judgments: 4" in counted
     assert "pairs.jsonl" in counted and _found(out, WHO)
     done = _forget("--pair", WHO, "--yes")
     assert "Made anew without it: tables, the report." in done
     assert _found(out, *needles) == []
+    assert [path.name for path in kept_images.iterdir()] == [another], "its screenshot is gone, too"
     assert store.read(PREFERENCE_PAIRS, "edits")["pair_id"].tolist() == others
     assert store.read(PAIR_JUDGMENTS, "edits", "keyed")["pair_id"].nunique() == len(others)
     kept = store.read(PREFERENCE_SPLITS, "edits").set_index("pair_id")["split"]
@@ -167,6 +178,7 @@ def test_nothing_is_left_of_a_pair_and_all_of_the_others(workspace: Workspace) -
     assert WHO in (workspace.data_dir / "preference" / "edits" / "pairs.jsonl").read_text(encoding="utf-8")
     _read(workspace, "edits")
     assert _found(out, *needles) == []
+    assert [path.name for path in kept_images.iterdir()] == [another]
     selection = pd.read_parquet(out / "tables" / "preference_selection" / "edits.parquet")
     assert selection.loc[selection["reason"] == "the pair was withdrawn", "n"].tolist() == [1]
     stone = json.loads((out / "tombstones" / "preference" / "edits.json").read_text(encoding="utf-8"))
