@@ -23,7 +23,7 @@ from judge_pipeline.settings.criteria import Configuration, CriteriaFile, Guidan
 from judge_pipeline.settings.guidance import GuidanceSynthesis
 from judge_pipeline.settings.injections import Injection, InjectionsFile
 from judge_pipeline.settings.preference import SOURCES, PreferenceSettings, PreferenceSplit, RubricSettings
-from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.settings.redaction import PairRedaction, RedactionSettings
 from judge_pipeline.settings.rubrics import RubricFile, RubricItem, Theme, ThemesFile
 
 HERE = Path(__file__).resolve().parent / "reference"
@@ -81,10 +81,13 @@ def configuration_page() -> str:
     parts.append(
         "\n## preference.yaml\n\n`assets_config/preference.yaml` holds the defaults; a set's own `preference.yaml` may "
         "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md). "
-        "`redaction` is that of contest.yaml; `source` says a format, with the settings below.\n\n"
+        "`source` says a format, with the settings below.\n\n"
         + _settings_table(PreferenceSettings)
     )
     parts.append(f"\n### split of preference.yaml\n\n{_doc(PreferenceSplit)}\n\n{_settings_table(PreferenceSplit)}")
+    parts.append(
+        f"\n### redaction of preference.yaml\n\n{_doc(PairRedaction)}\n\n{_settings_table(PairRedaction)}"
+    )
     for model in SOURCES:
         name = model.model_fields["format"].annotation.__args__[0]
         parts.append(f"\n### source, format: {name}\n\n{_doc(model)}\n\n{_settings_table(model)}")
