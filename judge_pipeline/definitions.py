@@ -17,6 +17,7 @@ from judge_pipeline.assets import (
     comparison,
     contest,
     criteria,
+    criteria_report,
     dynamics,
     guidance,
     judges,
@@ -44,6 +45,7 @@ READ_PREFERENCE_SET, JUDGE_PREFERENCE_SET = "read_preference_set", "judge_prefer
 FIND_RUBRIC, PREFERENCE_PAGE = "find_rubric_of_preference_set", "write_preference_report"
 REPORT_PREFERENCE_SET, COMPARE_PREFERENCE_SETS = "report_preference_set", "compare_preference_sets"
 MAKE_GUIDANCE, JUDGE_BY_CRITERIA = "make_guidance_for_judge", "judge_by_criteria"
+REPORT_CRITERIA = "report_criteria"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
@@ -97,6 +99,7 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
     guided = [
         guidance.guidance_asset(by_criteria, guidance_configuration_sha256(workspace)),
         *criteria.assets(by_criteria, configured_judges(workspace), configuration_sha256(workspace, "criteria")),
+        *criteria_report.ASSETS,
     ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
     return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs, *guided]
@@ -162,6 +165,11 @@ def _jobs() -> list[Any]:
             JUDGE_BY_CRITERIA,
             dg.AssetSelection.assets(*(table.name for table in criteria_tables.TABLES)),
             description="One judge under one configuration, on one preference set; asks only for what is not stored.",
+        ),
+        dg.define_asset_job(
+            REPORT_CRITERIA,
+            dg.AssetSelection.assets("criteria_ablation", "criteria_aspects", "decisive_criteria", "criteria_report"),
+            description="What judging by criteria gains on one preference set, from what is stored. Asks no judge.",
         ),
         dg.define_asset_job(
             JUDGE_CONTEST,

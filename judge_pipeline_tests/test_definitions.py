@@ -12,6 +12,8 @@ from judge_pipeline.definitions import build_definitions
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import ALL_TABLES, BROUGHT, criteria, guidance
 
+BY_CONFIGURATION = {table.name for table in criteria.TABLES}
+
 GRAPH = {
     "anchor_figures": {"anchor_runs", "attempts", "judge_coverage"},
     "anchor_runs": {"attempts", "judge_requests", "splits"},
@@ -93,6 +95,17 @@ GRAPH = {
         "refined_criteria",
     },
     "criteria": {"guidance", "pair_texts", "preference_splits"},
+    "criteria_ablation": {*BY_CONFIGURATION, "preference_pairs", "preference_splits"},
+    "criteria_aspects": {*BY_CONFIGURATION, "preference_pairs", "preference_splits"},
+    "criteria_report": {
+        *BY_CONFIGURATION,
+        "criteria_ablation",
+        "criteria_aspects",
+        "decisive_criteria",
+        "pair_texts",
+        "preference_pairs",
+        "preference_splits",
+    },
     "criteria_calls": {"criteria_decisions", "guidance", "pair_texts", "preference_splits"},
     "criteria_decisions": {
         "child_answers",
@@ -105,6 +118,7 @@ GRAPH = {
     },
     "criterion_answers": {"criteria", "guidance", "pair_texts", "preference_splits"},
     "criterion_verdicts": {"criteria", "guidance", "pair_texts", "preference_splits"},
+    "decisive_criteria": {*BY_CONFIGURATION, "preference_pairs", "preference_splits"},
     "guidance": {"pair_texts", "preference_pairs", "preference_splits"},
     "guidance_records": {"pair_texts", "preference_pairs", "preference_splits"},
     "refined_criteria": {

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from judge_pipeline.criteria import ablation_calls, ablation_skew
 from judge_pipeline.criteria.ablation_accuracy import (
     Decided,
     acc_figure,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     from judge_pipeline.preference.figure_rows import Figure
     from judge_pipeline.settings.criteria import Configuration
     from judge_pipeline.tables.criteria_ablation import JudgedTables
+
+
+NOT_OF_DECISIONS = (ablation_skew.TABLE, ablation_calls.TABLE)
+"""Tables of the paper that are not about what is decided: 6 and 7 are arranged by modules of their own."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,8 @@ class _OfJudge:
         for name, twin in unguided_twins(self.configurations, self.judged).items():
             figures |= self._gain(None, None, name, "gain_over_unguided", twin)
         for table, arranged in paper_tables(self.configurations).items():
+            if table in NOT_OF_DECISIONS:
+                continue
             figures |= self._arranged(table, [(row, name) for row, name in arranged if name in self.judged])
         rows = figure_rows(figures, self.pairs.clusters)
         for name in self.names:

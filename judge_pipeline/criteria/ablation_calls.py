@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 TABLE = "7"
+TOTAL = "total"
 
 
 def call_rows(judged: JudgedTables) -> list[Row]:
@@ -66,27 +67,38 @@ def refinement_calls(
 
 
 def saving_rows(judged: JudgedTables, configuration: Configuration) -> list[Row]:
-    """Table 7 of one configuration: counts, without intervals."""
-    calls = refinement_calls(judged, configuration)
-    if calls is None:
+    """Table 7 of one configuration whose criterion judge is pairwise: counts, without intervals.
+
+    Of one that refines in batches, what follows from its tables for the plain loop and for batches; of any that
+    refines, the requests that there were, so that a plain loop that was run stands beside what it would have taken.
+    """
+    if configuration.refinement == "none" or configuration.criterion_judge != "pairwise" or configuration.is_monolithic:
         return []
-    rows, n = [], len(judged.criteria_decisions)
-    for way, counted in zip(("plain", "btcr"), calls, strict=True):
-        for phase in REFINEMENT_PHASES:
-            subject = Subject(TABLE, None, judged.judge, judged.configuration, None, None, f"{phase}_{way}")
-            rows.append(row_of(subject, Estimate(float(getattr(counted, phase)), n)))
-    return rows
+    counted: dict[str, int] = {}
+    for way, calls in zip(("plain", "btcr"), refinement_calls(judged, configuration) or (), strict=False):
+        counted |= {f"{phase}_{way}": getattr(calls, phase) for phase in REFINEMENT_PHASES}
+    counted |= {f"{phase}_asked": n for phase, n in _asked(judged).items()}
+    n_pairs = len(judged.criteria_decisions)
+    subject = Subject(TABLE, None, judged.judge, judged.configuration, None, None, "")
+    return [row_of(subject._replace(figure=name), Estimate(float(n), n_pairs)) for name, n in counted.items()]
+
+
+def _asked(judged: JudgedTables) -> dict[str, int]:
+    """Phase -> requests that there were; nothing where they were not counted."""
+    if judged.criteria_calls is None:
+        return {}
+    counted = dict(zip(judged.criteria_calls["stage"], judged.criteria_calls["n_requests"], strict=True))
+    phases = {phase: int(counted.get(phase, 0)) for phase in REFINEMENT_PHASES if phase != TOTAL}
+    return {**phases, TOTAL: sum(phases.values())}
 
 
 def not_as_formula(judged: JudgedTables, configuration: Configuration) -> list[str]:
     """Where the calls that were counted are not those that the tables ask for, in words."""
-    calls = refinement_calls(judged, configuration)
-    if calls is None or judged.criteria_calls is None:
+    calls, asked = refinement_calls(judged, configuration), _asked(judged)
+    if calls is None:
         return []
-    counted = dict(zip(judged.criteria_calls["stage"], judged.criteria_calls["n_requests"], strict=True))
-    wrong = []
-    for phase in REFINEMENT_PHASES:
-        expected, found = getattr(calls[1], phase), counted.get(phase, 0)
-        if phase != "total" and expected != found:
-            wrong.append(f"{judged.name}: {phase}: {found} requests, {expected} follow from its tables")
-    return wrong
+    return [
+        f"{judged.name}: {phase}: {found} requests, {getattr(calls[1], phase)} follow from its tables"
+        for phase, found in asked.items()
+        if phase != TOTAL and found != getattr(calls[1], phase)
+    ]

@@ -11,6 +11,8 @@ from judge_pipeline.statistics.intervals import holm
 from judge_pipeline.statistics.ratio_bootstrap import replicated_ratios
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from judge_pipeline.preference.figure_rows import Figure
     from judge_pipeline.settings.criteria import Configuration
     from judge_pipeline.statistics.ratio_bootstrap import Clusters
@@ -121,3 +123,21 @@ def unguided_twins(configurations: Mapping[str, Configuration], judged: Iterable
 def _what_it_does(configuration: Configuration, *without: str) -> str:
     plain = configuration.model_copy(update={"description": "", "paper_rows": (), **dict.fromkeys(without)})
     return plain.model_dump_json()
+
+
+def not_above_floors(ablation: pd.DataFrame) -> list[str]:
+    """The configurations whose Acc is not above that of the best floor, in words.
+
+    Args:
+        ablation: table CRITERIA_ABLATION.
+    """
+    acc = ablation[(ablation["figure"] == "acc") & ablation["paper_table"].isna() & ablation["category"].isna()]
+    floors = acc[acc["configuration"].isna() & acc["value"].notna()]
+    if floors.empty:
+        return []
+    best = floors.loc[floors["value"].idxmax()]
+    own = acc[acc["configuration"].notna() & ~(acc["value"] > best["value"])]
+    return [
+        f"{judge}@{name}: Acc {value:.3f}, and {best['value']:.3f} of '{best['judge']}'"
+        for judge, name, value in own[["judge", "configuration", "value"]].itertuples(index=False, name=None)
+    ]

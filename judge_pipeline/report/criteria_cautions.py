@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pandas as pd
 
 from judge_pipeline.figures.criteria_figures import figures_of
 from judge_pipeline.figures.estimates import format_number
 from judge_pipeline.report.cautions import Statement, names
+from judge_pipeline.report.compared import ALPHA
 from judge_pipeline.report.criteria_inputs import CriteriaReportInput, is_scripted
 from judge_pipeline.report.preference_inputs import PreferenceProvenance
 
@@ -23,7 +26,8 @@ def criteria_cautions(given: CriteriaReportInput, provenance: PreferenceProvenan
     ablation = given.criteria_ablation
     further = (
         _scripted(given), _embedded(given), _leaked(given), _outdated(given), _unverified(given),
-        _no_monolithic(given), _small(given), None if ablation is None else _invalid(given, ablation), _partial(given),
+        _no_monolithic(given), _small(given), None if ablation is None else _invalid(given, ablation),
+        None if ablation is None else _few_resamples(ablation, provenance.resamples), _partial(given),
         _missing(given),
     )  # fmt: skip
     return [*found, *(statement for statement in further if statement is not None)]
@@ -129,6 +133,25 @@ def _invalid(given: CriteriaReportInput, ablation: pd.DataFrame) -> Statement | 
     return Statement(
         "Many invalid decisions", f"They count as wrong. Share: {'; '.join(said[:6])}{more}.", "gains"
     )  # fmt: skip
+
+
+def _few_resamples(ablation: pd.DataFrame, resamples: int) -> Statement | None:
+    """A bootstrap p is at least 2 / (B + 1): over many rows, no corrected p can fall below 0.05."""
+    tested = ablation[ablation["p_value"].notna() & ablation["category"].isna()].fillna({"paper_table": ""})
+    if tested.empty:
+        return None
+    judge = tested["judge"].where(tested["paper_table"] == "", "")
+    most = int(tested.groupby(["paper_table", "figure", judge]).size().max())
+    least = 2 * most / (resamples + 1)
+    if least < ALPHA:
+        return None
+    enough = math.ceil(4 * most / ALPHA)
+    return Statement(
+        "Too few resamples to tell gains",
+        f"With {resamples:,} resamples no p of {most} rows that are corrected together can be below "
+        f"{format_number(min(least, 1.0), 2)}. Raise resamples in criteria.yaml to {enough:,} or more.",
+        "gains",
+    )
 
 
 def _partial(given: CriteriaReportInput) -> Statement | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 import pandas as pd
 
 from judge_pipeline.report.inputs import JudgeKind
-from judge_pipeline.settings.criteria import Configuration
+from judge_pipeline.settings.criteria import GUIDED_STAGES, Configuration
 from judge_pipeline.settings.guidance import GuidanceFile
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import criteria, criteria_ablation, preference
@@ -112,16 +112,24 @@ class CriteriaReportInput:
         return None
 
     def full_of(self, judge: str) -> str | None:
-        """The judge's full configuration: the last row of Table 2 that was judged, else the last with criteria."""
-        criterial = [
-            name for name in self.of_judge(judge)
-            if (own := self.configurations.get(name)) is not None and not own.is_monolithic
-        ]  # fmt: skip
-        of_table = [
-            name for name in criterial
-            if any(row.partition(":")[0].strip() == "2" for row in self.configurations[name].paper_rows)
-        ]  # fmt: skip
-        return next(reversed(of_table or criterial), None)
+        """The judge's full configuration: of those with criteria the one with most of the method's parts.
+
+        Of several alike the first that stands for a row of Table 2, else the first in criteria.yaml.
+        """
+        known = [(name, self.configurations[name]) for name in self.of_judge(judge) if name in self.configurations]
+        criterial = [(name, own) for name, own in known if not own.is_monolithic]
+        return max(criterial, key=lambda each: _parts(each[1]), default=(None,))[0]
+
+
+def _parts(own: Configuration) -> tuple[int, bool]:
+    """How many parts of the method a configuration has, and whether it stands for a row of Table 2."""
+    use = own.guidance
+    parts = [
+        own.criterion_judge == "pairwise", own.refinement == "btcr", own.swap_filter, own.aggregator == "judge",
+        use is not None and use.general, use is not None and use.category == "given",
+        *(use is not None and stage in use.stages for stage in GUIDED_STAGES),
+    ]  # fmt: skip
+    return sum(parts), any(row.partition(":")[0].strip() == "2" for row in own.paper_rows)
 
 
 def is_scripted(kind: JudgeKind) -> bool:

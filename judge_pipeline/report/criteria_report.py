@@ -26,7 +26,7 @@ TEMPLATE = "criteria.html.j2"
 _ELSEWHERE = ("paper-6", "paper-7")
 """Tables of the paper that stand in sections of their own."""
 
-ARRANGED = ("1", "2", "3", "5", "8")
+ARRANGED = ("1", "2", "3", "3a", "3b", "5", "8")
 """Tables of the paper whose rows are configurations, each with its Acc and gains."""
 
 

@@ -13,12 +13,14 @@ from judge_pipeline.figures.estimates import format_number, number, p_words, rea
 from judge_pipeline.report.criteria_inputs import CriteriaReportInput, is_scripted
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View
 from judge_pipeline.settings.criteria import Configuration
-from judge_pipeline.tables.criteria_ablation import ABLATION_FIGURES, CALL_FIGURES, REFINEMENT_PHASES
+from judge_pipeline.tables.criteria_ablation import ABLATION_FIGURES, CALL_FIGURES, REFINEMENT_PHASES, REFINEMENT_WAYS
 
 PAPER_TITLES: Mapping[str, str] = {
     "1": "against monolithic judging and baselines",
     "2": "component by component",
     "3": "controls of guidance",
+    "3a": "guidance without criteria, and its categories",
+    "3b": "which stages are given guidance",
     "4": "judges, and who wrote their guidance",
     "5": "from pointwise to pairwise",
     "8": "guidance from another set",
@@ -150,7 +152,7 @@ def all_configurations(given: CriteriaReportInput, ablation: pd.DataFrame) -> Vi
         view.rows.append([Cell(str(name)), judge_cell(given, str(judge)), *figures])
     view.remarks.append(
         "Mended: right where the judge's monolithic configuration is wrong; spoiled: the other way round; the gain is "
-        "mended less spoiled. Gain by guidance: over the same without it. p-values are corrected by Holm over a judge's "
+        "mended less spoiled. Gain by guidance: over the same without it. p is corrected by Holm over a judge's "
         "configurations."
     )
     return view
@@ -208,26 +210,30 @@ def calls(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
 
 
 def savings(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
-    """Table 7: calls of refinement one a criterion, and in batches."""
+    """Table 7: calls of refinement one a criterion, in batches, and as there were."""
     view = View(
         "paper-7", "Table 7 on these pairs: calls that batches save (CriterAlign, Table 7)",
         (Heading("Phase"), Heading("Judge"), Heading("Configuration"), Heading("One call a criterion", numeric=True),
-         Heading("In batches (BTCR)", numeric=True), Heading("Saved", numeric=True)),
-        empty="No configuration refines tied criteria in batches.", foldable=True,
+         Heading("In batches (BTCR)", numeric=True), Heading("Saved", numeric=True), Heading("As asked", numeric=True)),
+        empty="No configuration with pairwise verdicts refines criteria.", foldable=True,
     )  # fmt: skip
     rows = of_judges(ablation)
     for (judge, name), part in rows[rows["paper_table"] == "7"].groupby(["judge", "configuration"], sort=False):
-        found = {own["figure"]: number(own["value"]) or 0.0 for own in part.to_dict("records")}
+        found = {own["figure"]: number(own["value"]) for own in part.to_dict("records")}
         for phase, words in REFINEMENT_PHASES.items():
-            plain, batched = found.get(f"{phase}_plain", 0.0), found.get(f"{phase}_btcr", 0.0)
-            share = f"{format_number(100 * (1 - batched / plain), 1)}%" if plain else "nothing to save"
+            plain, batched, asked = (found.get(f"{phase}_{way}") for way in REFINEMENT_WAYS)
+            saved = None if not plain or batched is None else f"{format_number(100 * (1 - batched / plain), 1)}%"
             view.rows.append(
                 [
-                    Cell(words), judge_cell(given, str(judge)), Cell(str(name)), Cell(f"{plain:,.0f}", numeric=True),
-                    Cell(f"{batched:,.0f}", numeric=True), Cell(share, numeric=True, undefined=not plain),
+                    Cell(words), judge_cell(given, str(judge)), Cell(str(name)), _plain(plain, 0), _plain(batched, 0),
+                    Cell(saved or "–", numeric=True, undefined=saved is None),
+                    _plain(asked, 0),
                 ]
             )  # fmt: skip
-    view.remarks.append("One call a criterion is counted: tied + made + not redundant. Nobody was asked so.")
+    view.remarks.append(
+        "The first two are counted in the tables of a configuration that refines in batches; one call a criterion is "
+        "tied + made + not redundant, and nobody was asked so. As asked: requests that there were."
+    )
     return view
 
 

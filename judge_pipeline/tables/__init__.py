@@ -7,6 +7,7 @@ from judge_pipeline.tables import (
     canaries,
     contest,
     criteria,
+    criteria_ablation,
     dynamics,
     evaluation,
     guidance,
@@ -92,6 +93,7 @@ ALL_TABLES = (
     *misalignment.TABLES,
     *rubric.TABLES,
     *criteria.TABLES,
+    *criteria_ablation.TABLES,
     *guidance.TABLES,
 )
 """Every table of the house."""

@@ -67,10 +67,17 @@ REFINEMENT_PHASES: Mapping[str, str] = {
     "conflict": "Conflict check",
     "total": "All calls of refinement",
 }
+REFINEMENT_WAYS: Mapping[str, str] = {
+    "plain": "one call a criterion",
+    "btcr": "in batches",
+    "asked": "as asked",
+}
+"""How calls of refinement are counted: as the plain loop would take, as batches do, and as there were."""
+
 CALL_SAVINGS: Mapping[str, str] = {
     f"{phase}_{way}": f"{words}, {how}"
     for phase, words in REFINEMENT_PHASES.items()
-    for way, how in {"plain": "one call a criterion", "btcr": "in batches"}.items()
+    for way, how in REFINEMENT_WAYS.items()
 }
 """Table 7: PHASE_WAY -> what it is called."""
 
