@@ -33,7 +33,7 @@ from judge_pipeline.assets import (
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
 from judge_pipeline.orchestration.batch_sensor import batch_sensor
-from judge_pipeline.orchestration.criteria_run import configured_judges
+from judge_pipeline.orchestration.criteria_run import configured_judges, criteria_judges
 from judge_pipeline.orchestration.guidance_run import guidance_configuration_sha256
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
@@ -95,7 +95,7 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *rubric.ASSETS,
         *preference_report.ASSETS,
     ]
-    by_criteria = workspace.judges().names("criteria")
+    by_criteria = criteria_judges(workspace)
     guided = [
         guidance.guidance_asset(by_criteria, guidance_configuration_sha256(workspace)),
         *criteria.assets(by_criteria, configured_judges(workspace), configuration_sha256(workspace, "criteria")),

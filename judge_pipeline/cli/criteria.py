@@ -76,7 +76,11 @@ def configurations_to_run(
     Raises:
         click.BadParameter: a configuration is not in criteria.yaml.
     """
-    file = workspace.criteria()
+    from judge_pipeline.orchestration.criteria_run import criteria_judges
+
+    file, able = workspace.criteria(), criteria_judges(workspace)
+    cannot = {j: f"backend {workspace.judges().get(j).backend} answers no questions" for j in judges if j not in able}
+    judges = [judge for judge in judges if judge in able]
     if named is not None:
         wanted = [name.strip() for name in named.split(",") if name.strip()]
         unknown = [name for name in wanted if name not in file.configurations]
@@ -85,12 +89,12 @@ def configurations_to_run(
                 f"{', '.join(unknown) or 'none'}: not in criteria.yaml, which lists {', '.join(file.configurations)}",
                 param_hint="--configurations",
             )
-        return {judge: tuple(name for name in file.configurations if name in wanted) for judge in judges}, {}
+        return {judge: tuple(name for name in file.configurations if name in wanted) for judge in judges}, cannot
     chosen = {judge: file.run.get(judge, ()) for judge in judges}
     without = {
         judge: "criteria.yaml lists no configurations of it under run" for judge, own in chosen.items() if not own
     }
-    return {judge: own for judge, own in chosen.items() if own}, without
+    return {judge: own for judge, own in chosen.items() if own}, cannot | without
 
 
 def nothing_to_run(left_out: dict[str, str]) -> str:

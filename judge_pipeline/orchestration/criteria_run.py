@@ -38,15 +38,24 @@ if TYPE_CHECKING:
 _NAMED_PAIRS = 5
 
 
+def criteria_judges(workspace: Workspace) -> list[str]:
+    """The judges that serve criteria and answer questions: reward models, recorded ones and baselines do not.
+
+    Raises:
+        SettingsError: judges.yaml is wrong.
+    """
+    judges = workspace.judges()
+    return [n for n in judges.names("criteria") if isinstance(judges.get(n), LitellmJudge | EmbeddedJudge)]
+
+
 def configured_judges(workspace: Workspace) -> list[str]:
-    """The partition keys ``judge@configuration``: every judge that serves criteria, under every configuration.
+    """The partition keys ``judge@configuration``: each of these judges under every configuration.
 
     Raises:
         SettingsError: judges.yaml or criteria.yaml is wrong.
     """
-    judges = workspace.judges().names("criteria")
-    names = list(workspace.criteria().configurations) if judges else []
-    return [configured(judge, name) for judge in judges for name in names]
+    names = list(workspace.criteria().configurations)
+    return [configured(judge, name) for judge in criteria_judges(workspace) for name in names]
 
 
 @dataclass(frozen=True)
@@ -148,7 +157,8 @@ def given_pairs(
         "how": judged_how(by.configuration),
         "answers": by.settings.answer_settings(),
         "shown": {
-            "context_chars": judging.context_chars, "response_chars": judging.response_chars,
+            "context_chars": judging.context_chars,
+            "response_chars": judging.response_chars,
             "images": by.criteria.images and takes_images(by.settings),
         },
         "guidance_sha256": None if guidance is None else content_sha256(guidance),
