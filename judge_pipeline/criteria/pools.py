@@ -50,6 +50,10 @@ class Pool:
         """The criteria that stand."""
         return [_shown(row) for row in self.rows.values() if row["fate"] == "kept"]
 
+    def replaced(self) -> list[ShownCriterion]:
+        """The criteria that children took the place of: their words told nothing, and tell nothing again."""
+        return [_shown(row) for row in self.rows.values() if row["fate"] == "replaced"]
+
     def others(self) -> list[ShownCriterion]:
         """The criteria that stand and are not refined in this round."""
         refined = {each.id for each in self.open}
@@ -80,7 +84,7 @@ class Pool:
         """
         clashes, unchecked = FATES[check]
         candidates = self.candidates()
-        twins = _twins([*self.in_force(), *candidates]) if check == "redundancy" else {}
+        twins = _twins([*self.in_force(), *self.replaced(), *candidates]) if check == "redundancy" else {}
         for child in candidates:
             reply = reply_on[child.id]
             if child.id in twins:

@@ -93,7 +93,7 @@ def scripts(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any], Configuration]:
 
 
 @given(scripts())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_responses_that_change_places_mirror_every_verdict_and_decision(script: Any) -> None:
     """Of a judge that is consistent in order: y_A for y_B in, A for B out, in every table."""
     settings_of_judge, pairs, configuration = script

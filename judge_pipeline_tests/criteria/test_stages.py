@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_pipeline.criteria.decisions import final_decisions, monolithic_decisions
@@ -116,7 +116,8 @@ def test_a_row_that_was_not_asked_stops_the_stage() -> None:
 SAID = (*CRITERION_VERDICT_VALUES, None)
 
 
-@given(st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from(SAID)), max_size=12))
+@given(st.lists(st.tuples(st.sampled_from(SAID), st.sampled_from(SAID)), max_size=25))
+@settings(max_examples=30, deadline=None)
 def test_evidence_is_what_the_formula_says(said: list[tuple[str | None, str | None]]) -> None:
     """E = {(c_i, v_i) : v_i(a, b) = pi(v_i(b, a))}, by brute force over what was said of first and second."""
     refined, verdicts = _tables(said)
