@@ -38,7 +38,7 @@ UNANSWERED = "not answered"
 NONE = "none"
 """What a check answers where it finds nothing."""
 
-_EMBEDDED_CRITERION_CHARS = 90
+_EMBEDDED_CRITERION_CHARS = 60
 _EMBEDDED_RATIONALE_CHARS = 60
 _EMBEDDED_CHILDREN = 1
 

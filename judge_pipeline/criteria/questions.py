@@ -107,6 +107,7 @@ def criteria_question(
         shorten=shorten,
         scoring=None,
         readers={},
+        images=_PAIR.images if shows_pair else None,
         keeps_invalid=True,
     )
 

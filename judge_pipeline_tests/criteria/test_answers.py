@@ -124,5 +124,5 @@ def test_other_providers_are_sent_no_lengths_which_some_refuse() -> None:
 
 def test_the_embedded_model_writes_less() -> None:
     texts = json.dumps(json_schema(criteria_answer(20, True), bounds=True))
-    assert '"maxItems": 8' in texts and '"maxLength": 90' in texts
+    assert '"maxItems": 8' in texts and '"maxLength": 60' in texts
     assert json_schema(criteria_answer(3, True), bounds=True)["properties"]["criteria"]["maxItems"] == 3

@@ -12,8 +12,10 @@ import pytest
 
 from judge_pipeline.criteria.asking import PairsToJudge
 from judge_pipeline.criteria.questions import (
+    CONFLICT,
     GENERATION,
     QUESTIONS,
+    REDUNDANCY,
     VERDICTS,
     check_rows,
     generation_rows,
@@ -79,6 +81,23 @@ def test_outputs_are_shown_beside_the_response_that_gave_them_in_either_order() 
     assert all(
         "OUT-OF-A" in shown[question] for question in ("monolithic", "generation", "decomposition", "verdicts", "final")
     )
+
+
+def test_screenshots_are_shown_to_judges_that_take_images_beside_the_response_that_gave_them() -> None:
+    kept = {"sha256": "a" * 64, "media_type": "image/png", "n_bytes": 9, "width": 1, "height": 1}
+    pairs = pairs_of(({"x": 1}, {"x": 2}), evidence_b=json.dumps({"screenshot": kept}))
+    sees = LITELLM.model_copy(update={"takes_images": True})
+    for question, rows in rows_of_all(pairs):
+        *_, last = (made := prepared(question, rows, sees)).rendering.call(made.rows[0]).messages
+        labels = [image.label for image in last.images]
+        if question in (REDUNDANCY, CONFLICT):
+            assert labels == [] and "screenshots" not in text_of(made)
+        else:  # the row of VERDICTS is in order BA: y_B, whose screenshot it is, stands first
+            (label,) = labels
+            assert f"response {'A' if question is VERDICTS else 'B'} shows" in label
+            assert "screenshots behind the text" in text_of(made)
+        blind = prepared(question, rows)
+        assert "screenshots" not in text_of(blind) and not blind.rendering.call(blind.rows[0]).messages[-1].images
 
 
 def test_tie_rationales_and_verdicts_are_shown_with_their_criteria() -> None:
