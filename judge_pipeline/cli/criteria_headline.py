@@ -69,8 +69,8 @@ def criteria_headline(workspace: Workspace, preference_set: str, keys: Sequence[
 
     store = store_of(workspace)
     seed = workspace.preference(preference_folder(workspace, preference_set)).seed
-    stored = (store.read(table, preference_set) for table in (PREFERENCE_PAIRS, PREFERENCE_SPLITS))
-    pairs = ablation_pairs(*stored, seed, workspace.criteria().resamples)
+    chosen, splits = (store.read(table, preference_set) for table in (PREFERENCE_PAIRS, PREFERENCE_SPLITS))
+    pairs = ablation_pairs(chosen, splits, seed, workspace.criteria().resamples)
     figures = {key: figure for key, figure in floor_figures(pairs).items() if key.category is None}
     for judge, name in keys:
         decisions = store.read(CRITERIA_DECISIONS, preference_set, configured(judge, name))
@@ -80,10 +80,11 @@ def criteria_headline(workspace: Workspace, preference_set: str, keys: Sequence[
     of_configurations = {}
     for judge, name in keys:
         calls = store.read(CRITERIA_CALLS, preference_set, configured(judge, name))
-        sums = [int(calls[column].sum()) for column in ("n_requests", "n_calls", "n_invalid")]
-        priced = calls["cost_usd"].notna().all()
-        cost = float(calls["cost_usd"].sum()) if priced else None
-        of_configurations[configured(judge, name)] = ConfigurationFigures(found[judge, name], *sums, cost)
+        requests, tries, invalid = (int(calls[column].sum()) for column in ("n_requests", "n_calls", "n_invalid"))
+        cost = float(calls["cost_usd"].sum()) if calls["cost_usd"].notna().all() else None
+        of_configurations[configured(judge, name)] = ConfigurationFigures(
+            found[judge, name], requests, tries, invalid, cost
+        )
     return CriteriaHeadline(
         of_configurations, {judge: estimate for (judge, name), estimate in found.items() if name is None}
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,8 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
     """
     from judge_pipeline.cli.criteria_headline import criteria_headline, headline_json, print_criteria_headline
     from judge_pipeline.cli.preference_reading import print_set, what_was_read
-    from judge_pipeline.definitions import JUDGE_BY_CRITERIA, READ_PREFERENCE_SET, build_definitions
+    from judge_pipeline.definitions import JUDGE_BY_CRITERIA, READ_PREFERENCE_SET, REPORT_CRITERIA, build_definitions
+    from judge_pipeline.orchestration.criteria_reports import criteria_report_path
     from judge_pipeline.orchestration.instance import open_instance
     from judge_pipeline.orchestration.judging_run import LIMIT_TAG
     from judge_pipeline.orchestration.partitions import configured
@@ -85,7 +86,7 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
         read = what_was_read(store_of(workspace), name, settings)
         print_set(console, read)
         if wanted.dry_run:
-            return _dry_run(console, workspace, folder, name, wanted)
+            return _dry_run(console, workspace, folder, name, wanted, read["splits"].get("train", 0))
         unguided = _guide(console, progress, workspace, definitions, instance, name, wanted)
         tags = {} if wanted.limit is None else {LIMIT_TAG: str(wanted.limit)}
 
@@ -93,10 +94,17 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
             return run_job(definitions, instance, JUDGE_BY_CRITERIA, name, key, tags, of="preference_set")
 
         asked = ask_judges(console, progress, [configured(*key) for key in wanted.keys], ask)
+        outcome = run_job(definitions, instance, REPORT_CRITERIA, name)
+        print_checks(console, outcome.failed_checks)
+        if outcome.error is not None:
+            return CriteriaOutcome(failed(f"preference set {name}", outcome.error))
     headline = criteria_headline(workspace, name, [key for key in wanted.keys if configured(*key) not in asked.failed])
     print_criteria_headline(console, headline, settings.chosen_by)
+    report = str(criteria_report_path(workspace, name))
+    console.print(f"Report: {report}", soft_wrap=True)
     code = max(print_failed(console, asked), int(bool(unguided.failed)))
-    return CriteriaOutcome(code, {**read, **headline_json(headline), "failed": {**unguided.failed, **asked.failed}})
+    failures = {**unguided.failed, **asked.failed}
+    return CriteriaOutcome(code, {**read, **headline_json(headline), "failed": failures, "report": report})
 
 
 def _guide(
@@ -126,9 +134,10 @@ def guided_judges(workspace: Workspace, preference_set: str, wanted: CriteriaRun
     ]
 
 
-def _dry_run(console: Console, workspace: Workspace, folder: Path, name: str, wanted: CriteriaRun) -> CriteriaOutcome:
+def _dry_run(
+    console: Console, workspace: Workspace, folder: Path, name: str, wanted: CriteriaRun, n_train: int
+) -> CriteriaOutcome:
     """Print what would be asked; nothing is."""
-    from dataclasses import asdict
 
     plans, without = plans_by_criteria(workspace, name, folder, wanted)
     show_plan(console, plans, wanted.left_out)
@@ -136,6 +145,12 @@ def _dry_run(console: Console, workspace: Workspace, folder: Path, name: str, wa
         console.print(f"  [dim]{escape(plan.judge)}: {escape(plan.basis)}[/dim]", soft_wrap=True)
     if len(plans) > 1:
         console.print("[dim]What configurations have in common is asked once: together they take less.[/dim]")
+    for judge in guided_judges(workspace, name, wanted):
+        console.print(
+            f"[dim]Asked first, where it is not stored: guidance for {escape(judge)} from {n_train:,} training pairs; "
+            "two calls a pair (the judge's choice, people's reasons), one for all and one a category.[/dim]",
+            soft_wrap=True,
+        )
     for judge, why in without.items():
         failed(f"judge {judge}", why)
     return CriteriaOutcome(1 if without else 0, {"set": name, "plans": [asdict(plan) for plan in plans]})

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from judge_pipeline.orchestration.criteria_run import CriteriaStage, JudgedBy, given_pairs
+from judge_pipeline.orchestration.criteria_run import CriteriaStage, Given, JudgedBy, given_pairs
 from judge_pipeline.orchestration.pair_judging_run import PairInputs
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables.criteria import CRITERIA_CALLS, STAGES
@@ -122,19 +123,37 @@ def plan_criteria(
     The first stage with an open request is counted exactly, and what comes after it is expected: see ``basis``. Stages
     that it shares with a configuration that is run before it are counted in both.
 
+    Where guidance is still to be synthesized, all is counted as new, without the length of what guidance will say.
+
     Raises:
         FileNotFoundError: the set was never read.
-        GuidanceError: the configuration has guidance that was not made yet, or that must not be used.
+        GuidanceError: the configuration's ready-made guidance must not be used.
         JudgingError: a prompt template is missing or wrong, or the checkpoint cannot be used.
         SettingsError: there is no such judge or configuration.
     """
+    from judge_pipeline.criteria.guidance_file import GuidanceError
+
+    by = JudgedBy.of(workspace, judge, configuration)
+    inputs, seed = PairInputs.stored(workspace, preference_set), workspace.preference(folder).seed
+    use = by.configuration.guidance
+    try:
+        given = given_pairs(workspace, by, preference_set, inputs.texts, inputs.splits, seed, limit)
+    except GuidanceError as error:
+        if use is None or use.file is not None:
+            raise
+        unguided = replace(by, configuration=by.configuration.model_copy(update={"guidance": None}))
+        given = given_pairs(workspace, unguided, preference_set, inputs.texts, inputs.splits, seed, limit)
+        with TemporaryDirectory() as nothing_stored:
+            plan = _planned(workspace, unguided, given, f"sqlite:///{nothing_stored}/checkpoint.sqlite")
+        return replace(plan, basis=f"{plan.basis}; without the length of guidance, which comes first ({error})")
+    return _planned(workspace, by, given, workspace.checkpoint_url)
+
+
+def _planned(workspace: Workspace, by: JudgedBy, given: Given, checkpoint_url: str) -> Plan:
     from judge_pipeline.criteria.method import judge_pairs
     from judge_pipeline.judging.checkpoint.store import Checkpoint
 
-    by = JudgedBy.of(workspace, judge, configuration)
-    inputs, settings = PairInputs.stored(workspace, preference_set), workspace.preference(folder)
-    given = given_pairs(workspace, by, preference_set, inputs.texts, inputs.splits, settings.seed, limit)
-    with closing(Checkpoint(workspace.checkpoint_url)) as checkpoint:
+    with closing(Checkpoint(checkpoint_url)) as checkpoint:
         stored = StoredAsk(by, checkpoint, workspace.config_dir / "prompts")
         with suppress(OpenRequestsError):
             judge_pairs(by.configuration, given.pairs, stored)

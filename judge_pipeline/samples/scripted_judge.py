@@ -335,7 +335,7 @@ def kind_of(schema: Mapping[str, Any]) -> str:
     named = whole.get(",".join(sorted(fields)))
     if named is not None:
         return named
-    each = next(iter(fields.values()), {})
+    each: Mapping[str, Any] = next(iter(fields.values()), {})
     own = ",".join(sorted(each.get("properties", {}))) or each.get("type")
     of_each = {"confidence,rationale,verdict": "verdicts", "met,rationale": "answers", "other,reason": "check",
                "array": "children", "integer": "weights"}  # fmt: skip
