@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     from judge_pipeline.criteria.asking import PairsToJudge
     from judge_pipeline.criteria.pools import Check
     from judge_pipeline.judging.question import Question, Row
+    from judge_pipeline.settings import EmbeddedJudge
+
+EMBEDDED_LISTED = 4
+"""Most criteria that the embedded model is asked to list here: it may write a token a character, and four end within
+its answer limit even then."""
 
 _SECOND = {"second": "", "evidence_second": None, "second_chars_cut": 0}
 _BOTH = {"first": "", "evidence_first": None, "first_chars_cut": 0, **_SECOND}
@@ -62,20 +67,32 @@ def _without(hidden: Mapping[str, object], question: Question) -> Question:
 
 
 def _generated(row: Row, short: bool) -> type[BaseModel]:
-    return criteria_answer(int(row.get("max_criteria", 60)), short, bool(row.get("weighted")))
+    at_most = int(row.get("max_criteria", 60))
+    return criteria_answer(min(at_most, EMBEDDED_LISTED) if short else at_most, short, bool(row.get("weighted")))
+
+
+def _listing(question: Question) -> Question:
+    """The question, of which the embedded model is asked for ``EMBEDDED_LISTED`` criteria at most."""
+
+    def shorten(settings: EmbeddedJudge, row: Row) -> Row:
+        return {**question.shorten(settings, row), "max_criteria": min(row["max_criteria"], EMBEDDED_LISTED)}
+
+    return replace(question, shorten=shorten)
 
 
 TASK_GENERATION = _without(
-    _BOTH, criteria_question("task_generation", _generated, ("guidance",), ("max_criteria", "weighted"))
+    _BOTH, _listing(criteria_question("task_generation", _generated, ("guidance",), ("max_criteria", "weighted")))
 )
 """By which criteria is any response to this task to be judged? (Rubric Is All You Need; Chasing the Tail: weighted)"""
 
-IMPROVEMENT = criteria_question(
-    "improvement",
-    _generated,
-    ("guidance", "criteria"),
-    ("max_criteria", "weighted", "weights"),
-    packed=("criteria", "weights"),
+IMPROVEMENT = _listing(
+    criteria_question(
+        "improvement",
+        _generated,
+        ("guidance", "criteria"),
+        ("max_criteria", "weighted", "weights"),
+        packed=("criteria", "weights"),
+    )
 )
 """Which criteria tell these two responses better apart? (Chasing the Tail)"""
 
