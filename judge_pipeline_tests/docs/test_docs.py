@@ -23,6 +23,7 @@ NOT_RUN = (
     "judge-pipeline ui",
     "judge-pipeline run data/contests/my-contest --judges gpt-5.2",
     "judge-pipeline report my-contest --figures figures --format svg",
+    "judge-pipeline preference my-choices --judges gpt-5-mini --limit 20",
 )
 
 
@@ -117,6 +118,30 @@ def test_the_tutorial_and_the_how_to_on_predictions_run(
                     fill(tmp_path / "my-workspace" / "data" / "contests" / "my-contest", tmp_path / "made")
         monkeypatch.chdir(tmp_path)
     assert len(ran) >= 8
+
+
+@pytest.mark.slow
+def test_the_tutorial_on_preference_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its files are written by its own lines, then every judge-pipeline command runs."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("JUDGE_PIPELINE_HOME", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("JUDGE_PIPELINE_OUT", str(tmp_path / "var"))
+    page = CHECKOUT / "docs" / "tutorial-preference.md"
+    ran = []
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        own = [line for line in block.splitlines() if not line.startswith(("judge-pipeline ", "make ", "export "))]
+        subprocess.run(["bash", "-euc", "\n".join(own)], check=True, cwd=tmp_path)
+        for line in block.splitlines():
+            if line.startswith("export OPENAI_API_KEY"):
+                monkeypatch.setenv("OPENAI_API_KEY", "no-key")
+            elif line.startswith("judge-pipeline ") and line not in NOT_RUN:
+                run(line, monkeypatch, capsys)
+                ran.append(line)
+    assert len(ran) == 4
+    assert (tmp_path / "var" / "reports" / "my-choices" / "preference_report.html").is_file()
 
 
 def fill(contest: Path, made: Path) -> None:
