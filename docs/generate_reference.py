@@ -81,13 +81,10 @@ def configuration_page() -> str:
     parts.append(
         "\n## preference.yaml\n\n`assets_config/preference.yaml` holds the defaults; a set's own `preference.yaml` may "
         "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md). "
-        "`source` says a format, with the settings below.\n\n"
-        + _settings_table(PreferenceSettings)
+        "`source` says a format, with the settings below.\n\n" + _settings_table(PreferenceSettings)
     )
     parts.append(f"\n### split of preference.yaml\n\n{_doc(PreferenceSplit)}\n\n{_settings_table(PreferenceSplit)}")
-    parts.append(
-        f"\n### redaction of preference.yaml\n\n{_doc(PairRedaction)}\n\n{_settings_table(PairRedaction)}"
-    )
+    parts.append(f"\n### redaction of preference.yaml\n\n{_doc(PairRedaction)}\n\n{_settings_table(PairRedaction)}")
     for model in SOURCES:
         name = model.model_fields["format"].annotation.__args__[0]
         parts.append(f"\n### source, format: {name}\n\n{_doc(model)}\n\n{_settings_table(model)}")

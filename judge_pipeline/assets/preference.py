@@ -85,7 +85,6 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
         withdrawn,
         partial(evidence.keep, folder),
     )
-    evidence.prune(read.pairs)
     problems = _problems(read)
     if read.pairs.empty:
         lines = problems.get("nothing_set_aside", [])[:20]
@@ -103,6 +102,7 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     for table, rows in made.items():
         yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
+    evidence.prune(read.pairs)  # last: the tables of before are in force until the new ones stand
 
 
 def _hashed(files: Iterable[tuple[str, bytes]], hashes: dict[str, str]) -> Iterator[tuple[str, bytes]]:

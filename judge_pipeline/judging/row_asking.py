@@ -114,7 +114,7 @@ def ask_rows(
     if context.planned is not None:
         context.planned(planned)
     without_key = _without_key(judge, settings, context.environment) if to_ask else None
-    notes = (*_asked_at_once(settings, question), *_images_left_out(prepared)) if to_ask else ()
+    notes = (*_asked_at_once(settings, question), *_images_left_out(settings, prepared)) if to_ask else ()
     failed: dict[str, Failed] = {}
     batches = Advanced(direct=[prepared.task(hash_) for hash_ in to_ask])
     if without_key is not None:
@@ -187,15 +187,14 @@ def _asked_at_once(settings: AskedSettings, question: Question) -> tuple[str, ..
     return (f"batch: only attempts of contests are asked in batches; question {question.name} is asked at full price",)
 
 
-def _images_left_out(prepared: Prepared) -> tuple[str, ...]:
+def _images_left_out(settings: AskedSettings, prepared: Prepared) -> tuple[str, ...]:
     """That a judge which takes no images is asked without those that there are."""
     n = prepared.n_without_their_images()
     if not n:
         return ()
-    return (
-        f"{n} of {len(prepared.attempt_ids)} requests have screenshots that the judge is not shown, as it takes no "
-        "images (takes_images in judges.yaml)",
-    )
+    setting = " (takes_images in judges.yaml)" if isinstance(settings, LitellmJudge) else ""
+    whole = len(prepared.attempt_ids)
+    return (f"{n} of {whole} requests have screenshots that the judge is not shown: it takes no images{setting}",)
 
 
 def _was_asked(task: Task, failed: Mapping[str, Failed]) -> bool:

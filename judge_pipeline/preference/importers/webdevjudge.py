@@ -23,7 +23,8 @@ def pair_of(values: Values, source: WebDevJudgeSource) -> PairDraft:
     if not asked:
         raise Faulty("conversation_a", values.get("conversation_a"), "asks nothing", "remove the row")
     question = label_of(values.get("question_id"), "question_id")
-    shots = None if source.screenshots is None else f"{source.screenshots.rstrip('/')}/{question}"
+    folder = source.screenshots
+    shots = None if folder is None or question is None else f"{folder.rstrip('/')}/{question}"
     return PairDraft(
         _code(values.get("conversation_a"), "conversation_a"),
         _code(values.get("conversation_b"), "conversation_b"),
