@@ -28,6 +28,7 @@ POSITION_BIAS = 0.2
 SEED = 20260501
 
 ANSWERS_TASK = "The response answers the task that was set."
+RUNS = "The code runs without an error."
 IS_RIGHT = "The code gives the right result in every case."
 RIGHT_AT_EDGES = "The code is right at the edges, too."
 MUCH_SHORTER = "The code does it in clearly fewer lines."
@@ -39,7 +40,8 @@ CASES = "The code tells cases apart."
 NAMES = "Names say what they stand for."
 
 CRITERIA = (
-    ScriptedCriterion(ANSWERS_TASK, "correctness", (IS_RIGHT, RIGHT_AT_EDGES)),
+    ScriptedCriterion(ANSWERS_TASK, "correctness", (IS_RIGHT,)),
+    ScriptedCriterion(RUNS, "correctness", (RIGHT_AT_EDGES,)),
     ScriptedCriterion(IS_RIGHT, "correctness"),
     ScriptedCriterion(RIGHT_AT_EDGES, "correctness"),
     ScriptedCriterion(MUCH_SHORTER, "efficiency", (FEWER_LINES, MORE_LINES), step=3.0),
@@ -54,6 +56,7 @@ CRITERIA = (
 
 _MEASURES: Mapping[str, Callable[[Measured], float]] = {
     ANSWERS_TASK: lambda _m: 1.0,
+    RUNS: lambda _m: 1.0,
     IS_RIGHT: lambda m: float(m.right),
     RIGHT_AT_EDGES: lambda m: float(m.right),
     MUCH_SHORTER: lambda m: -float(m.n_lines),
@@ -71,10 +74,10 @@ def sample_script(position_bias: float = POSITION_BIAS, seed: int = SEED) -> Scr
     return Script(
         criteria=CRITERIA,
         measure=partial(measure, sample_measures()),
-        generated=(ANSWERS_TASK, CASES, EXPLAINS, NAMES),
+        generated=(ANSWERS_TASK, RUNS, CASES, EXPLAINS, NAMES),
         weighs=("correctness", "completeness", "explainability", "maintainability"),
         if_guided={"efficiency": (MUCH_SHORTER, NO_DETOURS)},
-        at_a_glance=(ANSWERS_TASK, CASES, EXPLAINS, NAMES),
+        at_a_glance=(ANSWERS_TASK, RUNS, CASES, EXPLAINS, NAMES),
         position_bias=position_bias,
         seed=seed,
     )

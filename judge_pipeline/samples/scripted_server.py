@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -48,8 +49,7 @@ class ScriptedServer:
             def log_message(self, format: str, *args: Any) -> None:
                 """Says nothing."""
 
-        self._server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
-        self._server.daemon_threads = True
+        self._server = _QuietServer((_LOOPBACK, port), Handler)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -66,6 +66,15 @@ class ScriptedServer:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
+
+
+class _QuietServer(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that is gone, as a run that was killed, is no error of the server's."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager
