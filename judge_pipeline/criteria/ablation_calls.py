@@ -93,12 +93,16 @@ def _asked(judged: JudgedTables) -> dict[str, int]:
 
 
 def not_as_formula(judged: JudgedTables, configuration: Configuration) -> list[str]:
-    """Where the calls that were counted are not those that the tables ask for, in words."""
+    """Where there were more requests of refinement than its tables call for, or none of those, in words.
+
+    There may be fewer: a request that several pairs have in common is one.
+    """
     calls, asked = refinement_calls(judged, configuration), _asked(judged)
     if calls is None:
         return []
+    expected = {phase: getattr(calls[1], phase) for phase in asked}
     return [
-        f"{judged.name}: {phase}: {found} requests, {getattr(calls[1], phase)} follow from its tables"
+        f"{judged.name}: {phase}: {found} requests, {expected[phase]} follow from its tables"
         for phase, found in asked.items()
-        if phase != TOTAL and found != getattr(calls[1], phase)
+        if phase != TOTAL and (found > expected[phase] or (not found and expected[phase]))
     ]

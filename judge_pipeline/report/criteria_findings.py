@@ -106,9 +106,11 @@ def _steps(given: CriteriaReportInput, ablation: pd.DataFrame, judge: str) -> St
         return None
     told = [row for row in rows.to_dict("records") if row["p_holm"] < ALPHA]
     said = [f"{row['paper_row']} {_signed_points(read_estimate(row))}" for row in told[:MAX_NAMED]]
-    words = f"Over the row before: {'; '.join(said)}." if said else "None of the rows is told from the row before."
+    none = "None of the rows is told from the row before."
+    steps = f"{len(rows)} step{'' if len(rows) == 1 else 's'}"
+    words = f"Over the row before that was judged: {'; '.join(said)}." if said else none
     return Statement(
-        f"{given.called(judge)}: {len(told)} of {len(rows)} steps of Table 2 told from none",
+        f"{given.called(judge)}: {len(told)} of {steps} of Table 2 told from none",
         f"{words} p < {ALPHA:g} after Holm over the table.",
         "gains",
     )

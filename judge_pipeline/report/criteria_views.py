@@ -232,7 +232,8 @@ def savings(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
             )  # fmt: skip
     view.remarks.append(
         "The first two are counted in the tables of a configuration that refines in batches; one call a criterion is "
-        "tied + made + not redundant, and nobody was asked so. As asked: requests that there were."
+        "tied + made + not redundant, and nobody was asked so. As asked: requests that there were; one that "
+        "several pairs have in common is one."
     )
     return view
 
@@ -290,7 +291,7 @@ def _estimate(view: View, row: Row | None) -> Cell:
     p_value = number(row["p_holm"])
     further = [p_words(p_value)] if p_value is not None else []
     over = text(row["against"])
-    further += [f"over {over}"] if over and row["figure"] == "gain_over_unguided" else []
+    further += [f"over {over}"] if over and row["figure"] != "gain_over_monolithic" else []
     return view.estimate(read_estimate(row), further=further)
 
 

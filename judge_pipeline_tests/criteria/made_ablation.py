@@ -62,6 +62,7 @@ class NoisyJudge(ScriptedJudge):
         bias: share of verdicts that go to the first response.
         skill: share of the other verdicts that are the label.
         said: a rationale; hostile in some tests.
+        mark: what stands behind the text of every criterion that it generates.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -70,10 +71,11 @@ class NoisyJudge(ScriptedJudge):
     bias: float = 0.25
     skill: float = 0.75
     said: str = "The {} one does it, as its code shows."
+    mark: str = ""
 
     def _generation(self, row: Mapping[str, Any]) -> Any:
         texts = [text for text in TEXTS if share_of(row["pair_id"], text, "made") < 0.8] or list(TEXTS)
-        return {"criteria": [{"text": text, "aspect": TEXTS[text]} for text in texts]}
+        return {"criteria": [{"text": text + self.mark, "aspect": TEXTS[text]} for text in texts]}
 
     def _verdict(self, row: Mapping[str, Any], text: str) -> dict[str, str]:
         pair, order = row["pair_id"], row["presentation_order"]
@@ -84,14 +86,14 @@ class NoisyJudge(ScriptedJudge):
             said = "tie"
         words = {"A": "first", "B": "second"}.get(said, "other")
         confidence = ("low", "medium", "high")[int(share_of(pair, text) * 2.99)]
-        return {"rationale": self.said.format(words), "verdict": said, "confidence": confidence}
+        return {"rationale": self.said.replace("{}", words), "verdict": said, "confidence": confidence}
 
     def _final(self, row: Mapping[str, Any]) -> Any:
-        return super()._final(row) | {"rationale": self.said.format("chosen")}
+        return super()._final(row) | {"rationale": self.said.replace("{}", "chosen")}
 
     def _monolithic(self, row: Mapping[str, Any]) -> Any:
         said = self._slot(row["pair_id"], row["presentation_order"], "whole", self.skill - 0.15)
-        return {"rationale": self.said.format("chosen"), "choice": said}
+        return {"rationale": self.said.replace("{}", "chosen"), "choice": said}
 
     def _slot(self, pair: str, order: str, text: str, skill: float) -> str:
         if share_of(self.name, pair, text, "bias") < self.bias:

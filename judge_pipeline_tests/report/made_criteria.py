@@ -68,17 +68,19 @@ def made_criteria(made: MadeCriteria | None = None) -> CriteriaReportInput:
     """All tables of the report."""
     made = made or MadeCriteria()
     pairs, _ = sample_pairs(MadeSet(copies=made.copies, hostile=made.hostile))
+    if made.hostile:  # each pair of its own instruction, so that some are of split train
+        pairs = pairs.assign(instruction=[f"{HOSTILE} {n // 3}" for n in range(len(pairs))])
     pairs = pairs.assign(category=[HOSTILE if made.hostile else f"category {n % 3}" for n in range(len(pairs))])
     texts, _ = pair_texts(pairs, MadeSet().settings.redaction)
     splits = assign_preference_splits(pairs, seed=1, train_share=0.2, by_source=True, ledger=pd.DataFrame())
     train = splits.loc[splits["split"] == "train", "pair_id"].tolist()
     guidance = made_guidance(train, made.hostile)
     labels = dict(zip(pairs["pair_id"], pairs["w"], strict=True))
-    said = HOSTILE if made.hostile else NoisyJudge.said
+    said, mark = (HOSTILE, HOSTILE) if made.hostile else (NoisyJudge.said, "")
     judged = [
         judged_by(judge, configuration, pairs, texts, splits, guidance)
         for judge in (
-            NoisyJudge(labels=labels, name=name, bias=made.bias, skill=SKILL[backend], said=said)
+            NoisyJudge(labels=labels, name=name, bias=made.bias, skill=SKILL[backend], said=said, mark=mark)
             for name, backend in made.judges
         )
         for configuration in made.configurations

@@ -1,0 +1,84 @@
+"""The criteria report in a real Chromium: it loads nothing, fits a phone, can be read, and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_pipeline.report.criteria_report import criteria_report_html
+from judge_pipeline_tests.browser import chromium
+from judge_pipeline_tests.report.made_criteria import MadeCriteria, made_criteria, provenance
+from judge_pipeline_tests.report.made_tables import HOSTILE
+from judge_pipeline_tests.report.test_browser import check_texts, opened
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+MADE = {
+    "plain": MadeCriteria(copies=1, n_resamples=100),
+    "hostile": MadeCriteria(judges=(("scripted-judge", "litellm"),), copies=1, hostile=True, n_resamples=100),
+}
+
+DECISIONS = """[...document.querySelectorAll('#pair-1 .decision')].map((d) => {
+  const {left, top, right, bottom} = d.getBoundingClientRect(); return {left, top, right, bottom}; })"""
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("criteria")
+    written = {}
+    for name, made in MADE.items():
+        where = replace(provenance(), title=HOSTILE, note=HOSTILE) if name == "hostile" else provenance()
+        written[name] = folder / f"{name}.html"
+        written[name].write_text(criteria_report_html(made_criteria(made), where), encoding="utf-8", newline="")
+    return written
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.mark.parametrize(("name", "width"), [("plain", 1200), ("plain", 420), ("hostile", 420)])
+def test_it_loads_nothing_fits_the_width_and_can_be_read(
+    browser: Any, pages: dict[str, Path], name: str, width: int
+) -> None:
+    page, trouble = opened(browser, pages[name], width)
+    try:
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        drawn = page.evaluate(
+            "[...document.querySelectorAll('[data-figure]')].map((p) => p.querySelectorAll('.main-svg').length)"
+        )
+        assert all(drawn) and len(drawn) == (5 if name == "plain" else 3)
+        assert check_texts(page) > 50
+        first, second = page.evaluate(DECISIONS)
+        if width > 760:
+            assert first["top"] == second["top"] and first["right"] < second["left"]
+        else:
+            assert first["left"] == second["left"] and first["bottom"] < second["top"]
+        assert page.evaluate("window.hacked") is None and page.evaluate("document.querySelectorAll('img').length") == 0
+        assert trouble == []
+    finally:
+        page.close()
+
+
+def test_it_prints_with_nothing_cut_off(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
+    page, trouble = opened(browser, pages["plain"], 688)  # an A4 page between its margins
+    try:
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert check_texts(page) > 50
+        wide = page.evaluate(
+            """[...document.querySelectorAll('table, pre, figure')].filter((e) => e.getBoundingClientRect().right > 690)
+              .map((e) => (e.caption || e).textContent.slice(0, 60))"""
+        )
+        assert wide == []
+        page.pdf(path=str(tmp_path / "report.pdf"), prefer_css_page_size=True)
+        assert (tmp_path / "report.pdf").stat().st_size > 50_000
+        assert trouble == []
+    finally:
+        page.close()
