@@ -141,10 +141,14 @@ def test_both_orders_are_asked_once_and_no_label_is_shown(house: House, provider
     report = house.home / "var" / "reports" / "mini" / "preference_report.html"
     assert str(report) in out and report.is_file()
 
+    # All but the answers goes, and is made anew from them: the second run asks nothing.
     before = house.made()
+    for made in ("tables", "reports", "ledgers"):
+        shutil.rmtree(house.home / "var" / made)
     code, out, _ = house("--judges", "loopback,length")
-    assert code == 0 and len(provider.requests) == 2 * N_PAIRS, "the second run asks nothing"
-    assert house.made() == before
+    assert code == 0 and len(provider.requests) == 2 * N_PAIRS
+    again = house.made()
+    assert [name for name in before if again.get(name) != before[name]] == [] and again.keys() == before.keys()
 
     # With every label the other way round, the very same is asked.
     other = House(tmp_path / "other", house.url, house.capsys, house.monkeypatch).lay(turned=True)
