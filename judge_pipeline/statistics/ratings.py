@@ -64,7 +64,10 @@ class RatingCounts:
         self._cluster = np.arange(self.n_items) if cluster is None else np.asarray(cluster, np.int64)
         self._n_clusters = int(self._cluster.max(initial=-1)) + 1 if n_clusters is None else n_clusters
         label_counts = (codes[:, :, None] == np.arange(n_labels)).sum(axis=1).astype(np.float64)
-        self._pairs = self._pair_sums(codes)
+        pairs = self._pair_sums(codes)
+        # Two raters may have few items in common: clusters without one add nothing, and need no product.
+        self._rated_by_pair = np.flatnonzero(pairs.any(axis=1))
+        self._pairs = pairs[self._rated_by_pair]
         self._coincidences = self._coincidence_sums(label_counts)
         self._items = self._item_sums(label_counts)
 
@@ -73,7 +76,8 @@ class RatingCounts:
 
         Shape (R, pairs, labels, labels), first rater along the rows.
         """
-        sums = self._weighted(self._pairs, weights)
+        of_clusters = None if weights is None else weights[:, self._rated_by_pair]
+        sums = self._weighted(self._pairs, of_clusters)
         return sums.reshape(len(sums), len(judge_pairs(self.n_raters)), self.n_labels, self.n_labels)
 
     def coincidences(self, weights: FloatArray | None = None) -> FloatArray:
