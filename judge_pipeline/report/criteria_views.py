@@ -89,7 +89,7 @@ def paper_table(given: CriteriaReportInput, ablation: pd.DataFrame, table: str) 
     title = PAPER_TITLES.get(table)
     view = View(
         f"paper-{_slug(table)}",
-        f"Table {table} on these pairs{f': {title}' if title else ''} (CriterAlign, Table {table})",
+        f"Table {table} on these pairs: {title} (CriterAlign, Table {table})" if title else f"{table}: rows of our own",
         (Heading("Row"), Heading("Judge"), Heading("Acc ↑", numeric=True),
          Heading("Gain over monolithic", numeric=True), Heading("Gain over the row before", numeric=True),
          Heading("Requests a pair", numeric=True), Heading("Tokens a pair", numeric=True),
