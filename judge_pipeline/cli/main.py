@@ -75,7 +75,7 @@ def cli() -> None:
     \b
     With what you already have
       judge-pipeline parse PATH... --json    what is read from pages, feeds and chat logs
-      judge-pipeline preference SET_DIR      pairs of responses with people's choices: read, split, profiled
+      judge-pipeline preference SET_DIR      pairs of responses with people's choices: do judges choose alike, and why
       judge-pipeline criteria SET_DIR        the same pairs judged criterion by criterion, guided by people's choices
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
       judge-pipeline evaluate pairs FILE     whether judges choose between two responses as people do

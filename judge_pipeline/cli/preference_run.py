@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,12 @@ from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace
 
 if TYPE_CHECKING:
-    import dagster as dg
-
+    from judge_pipeline.orchestration.runs import JobOutcome
     from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
     from judge_pipeline.settings.preference import RubricSettings
+
+RunJob = Callable[..., "JobOutcome"]
+"""``orchestration.runs.run_job`` over this command's graph: a job's name, a set's or none, and so on."""
 
 SAMPLE_SET = "sample-pairs"
 DEMO_PAIRS = 12
@@ -102,8 +105,9 @@ def run_preference_set(
     name = note_preference_set(workspace, folder)
     definitions = build_definitions(workspace, progress)
     with open_instance(workspace) as instance:
+        run: RunJob = partial(run_job, definitions, instance)
         console.print(f"[bold]Reading[/bold] {escape(name)}")
-        outcome = run_job(definitions, instance, READ_PREFERENCE_SET, name)
+        outcome = run(READ_PREFERENCE_SET, name)
         print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return PreferenceOutcome(failed(f"preference set {name}", outcome.error))
@@ -113,7 +117,7 @@ def run_preference_set(
             wanted.judges, lambda judge: plan_pairs(workspace, name, folder, judge, wanted.limit_of(judge))
         )
         show_plan(console, plans, wanted.left_out)
-        for line in rubric_calls(settings.rubric, plans[0].n_in_scope // 2 if plans else 0):
+        for line in rubric_calls(settings.rubric, sum(read["choices"].values())):
             console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
         if wanted.dry_run:
             for judge, why in without_plan.items():
@@ -123,11 +127,11 @@ def run_preference_set(
         def ask(judge: str) -> Any:
             limit = wanted.limit_of(judge)
             tags = {} if limit is None else {LIMIT_TAG: str(limit)}
-            return run_job(definitions, instance, JUDGE_PREFERENCE_SET, name, judge, tags, of="preference_set")
+            return run(JUDGE_PREFERENCE_SET, name, judge, tags, of="preference_set")
 
         asked = ask_judges(console, progress, wanted.judges, ask)
-        rubric_failed = not _find_rubric(console, definitions, instance, name)
-        error = _measure(console, definitions, instance, name)
+        rubric_failed = not _find_rubric(console, run, name)
+        error = _measure(console, run, name)
         if error is not None:
             return PreferenceOutcome(failed(f"preference set {name}", error))
         tables = _tables(workspace, instance, name)
@@ -151,40 +155,36 @@ def rubric_calls(rubric: RubricSettings, n_pairs: int) -> Iterator[str]:
         yield f"Further asked for the rubric: {rubric.second_scorer} scores {n:,} pairs, about {calls * n:,} calls"
 
 
-def _find_rubric(console: Console, definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> bool:
+def _find_rubric(console: Console, run: RunJob, name: str) -> bool:
     """Find the set's rubric and score pairs on it; whether that went well. Where not, the last one is used."""
     from judge_pipeline.definitions import FIND_RUBRIC
-    from judge_pipeline.orchestration.runs import run_job
 
     console.print("[bold]Rubric[/bold]")
-    outcome = run_job(definitions, instance, FIND_RUBRIC, name)
+    outcome = run(FIND_RUBRIC, name)
     print_checks(console, outcome.failed_checks)
     if outcome.error is not None:
         failed("rubric", outcome.error)
     return outcome.error is None
 
 
-def _measure(console: Console, definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> str | None:
+def _measure(console: Console, run: RunJob, name: str) -> str | None:
     """Figures of the set, what is over all sets, and the report, which shows both; why the set's failed, or None."""
     from judge_pipeline.definitions import COMPARE_PREFERENCE_SETS, PREFERENCE_PAGE, REPORT_PREFERENCE_SET
-    from judge_pipeline.orchestration.runs import run_job
 
     console.print("[bold]Measuring[/bold]")
-    outcome = run_job(definitions, instance, REPORT_PREFERENCE_SET, name)
+    outcome = run(REPORT_PREFERENCE_SET, name)
     print_checks(console, outcome.failed_checks)
     if outcome.error is not None:
         return outcome.error
-    over_all = run_job(definitions, instance, COMPARE_PREFERENCE_SETS, None)
+    over_all = run(COMPARE_PREFERENCE_SETS, None)
     print_checks(console, over_all.failed_checks)
     if over_all.error is not None:
         failed("comparison of sets", over_all.error)
         return None  # the report is there all the same, without it
-    return run_job(definitions, instance, PREFERENCE_PAGE, name).error
+    return run(PREFERENCE_PAGE, name).error
 
 
-def _tables(
-    workspace: Workspace, instance: dg.DagsterInstance, name: str
-) -> tuple[PreferenceReportInput, PreferenceProvenance]:
+def _tables(workspace: Workspace, instance: Any, name: str) -> tuple[PreferenceReportInput, PreferenceProvenance]:
     from judge_pipeline.orchestration.preference_reports import preference_report_provenance, preference_report_tables
     from judge_pipeline.orchestration.resources import WorkspaceResource
     from judge_pipeline.orchestration.stored_tables import store_of
