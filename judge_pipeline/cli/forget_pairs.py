@@ -64,25 +64,33 @@ def _print(title: str, traces: PairTraces, counts: Mapping[str, int]) -> None:
 
 def _make_anew(workspace: Workspace, name: str) -> int:
     """Tables and report from what is left; no judge is asked, so a rubric that is found in pairs is not found anew."""
-    from judge_pipeline.definitions import READ_PREFERENCE_SET, REPORT_PREFERENCE_SET, build_definitions
+    from judge_pipeline.definitions import (
+        READ_PREFERENCE_SET,
+        REPORT_CRITERIA,
+        REPORT_PREFERENCE_SET,
+        build_definitions,
+    )
     from judge_pipeline.orchestration.instance import open_instance
     from judge_pipeline.orchestration.preference_sets import preference_folders
     from judge_pipeline.orchestration.runs import run_job
     from judge_pipeline.orchestration.stored_tables import store_of
     from judge_pipeline.tables import PAIR_JUDGMENTS
+    from judge_pipeline.tables.criteria import CRITERIA_DECISIONS
 
     folder = preference_folders(workspace).get(name)
     if folder is None or not folder.is_dir():
         click.echo("The set's folder is not here, so nothing was made anew; tables of figures were removed.")
         return 0
     was_judged = bool(store_of(workspace).parts(PAIR_JUDGMENTS, name))
+    by_criteria = bool(store_of(workspace).parts(CRITERIA_DECISIONS, name))
+    reports = [*([REPORT_PREFERENCE_SET] if was_judged else []), *([REPORT_CRITERIA] if by_criteria else [])]
     with open_instance(workspace) as instance:
         definitions = build_definitions(workspace)
-        for job in (READ_PREFERENCE_SET, *((REPORT_PREFERENCE_SET,) if was_judged else ())):
+        for job in (READ_PREFERENCE_SET, *reports):
             outcome = run_job(definitions, instance, job, name)
             if outcome.error is not None:
                 click.echo(f"Removed, but {job} could not be run on what is left: {outcome.error}", err=True)
                 return 1
-    click.echo(f"Made anew without it: {', '.join(('tables', 'the report') if was_judged else ('tables',))}.")
+    click.echo(f"Made anew without it: {', '.join(('tables', 'the report') if reports else ('tables',))}.")
     click.echo("A judge that learns from the pairs (baseline), and the rubric, are made anew by the next run.")
     return 0

@@ -17,6 +17,7 @@ from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     criteria,
+    criteria_ablation,
     guidance,
     misalignment,
     pair_judging,
@@ -27,9 +28,11 @@ from judge_pipeline.tables import (
 
 SET_TABLES: dict[str, Table] = {
     table.name: table
-    for module in (preference, pair_judging, preference_accuracy, rubric, misalignment, criteria, guidance)
+    for module in (
+        preference, pair_judging, preference_accuracy, rubric, misalignment, criteria, criteria_ablation, guidance
+    )
     for table in module.TABLES
-}
+}  # fmt: skip
 """Every table of preference sets, by its name. A set may be called as a contest is; their tables are apart."""
 
 _WHAT = "preference set folder name"
