@@ -16,8 +16,6 @@ from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace
 
 if TYPE_CHECKING:
-    import dagster as dg
-
     from judge_pipeline.judging.plan import Plan
 
 
@@ -108,8 +106,8 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
 
 
 def _guide(
-    console: Console, progress: TerminalProgress, workspace: Workspace, definitions: dg.Definitions,
-    instance: dg.DagsterInstance, name: str, wanted: CriteriaRun,
+    console: Console, progress: TerminalProgress, workspace: Workspace, definitions: Any,
+    instance: Any, name: str, wanted: CriteriaRun,
 ) -> Asked:  # fmt: skip
     """Make guidance from the set's training pairs, for the judges whose configurations are given such."""
     from judge_pipeline.definitions import MAKE_GUIDANCE
