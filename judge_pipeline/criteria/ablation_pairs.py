@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -35,7 +36,7 @@ class AblationPairs:
     longer: IntArray
     clusters: Clusters
 
-    @property
+    @cached_property
     def places(self) -> dict[str, int]:
         """pair_id -> its place."""
         return {pair_id: place for place, pair_id in enumerate(self.pair_ids)}
