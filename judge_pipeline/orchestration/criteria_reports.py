@@ -119,6 +119,7 @@ def criteria_report_input(
         configurations=workspace.criteria().configurations,
         kinds=_kinds(workspace, stored),
         guidance=_guidance(workspace, preference_set, stored, splits),
+        left_out=stored.left_out,
     )
 
 

@@ -25,7 +25,7 @@ def criteria_cautions(given: CriteriaReportInput, provenance: PreferenceProvenan
     found += [Statement("Note on these data", provenance.note, "judged")] if provenance.note else []
     ablation = given.criteria_ablation
     further = (
-        _scripted(given), _embedded(given), _leaked(given), _outdated(given), _unverified(given),
+        _scripted(given), _embedded(given), _leaked(given), _outdated(given), _left_out(given), _gone(given),
         _no_monolithic(given), _small(given), None if ablation is None else _invalid(given, ablation),
         None if ablation is None else _few_resamples(ablation, provenance.resamples), _partial(given),
         _missing(given),
@@ -84,7 +84,22 @@ def _outdated(given: CriteriaReportInput) -> Statement | None:
     )
 
 
-def _unverified(given: CriteriaReportInput) -> Statement | None:
+def _left_out(given: CriteriaReportInput) -> Statement | None:
+    if not given.left_out:
+        return None
+    by_reason: dict[str, list[str]] = {}
+    for key, why in given.left_out.items():
+        by_reason.setdefault(why, []).append(key)
+    said = [f"{names(keys, 5)}: {why}" for why, keys in by_reason.items()]
+    more = f"; and for {len(said) - 4} more reasons" if len(said) > 4 else ""
+    return Statement(
+        f"{len(given.left_out)} stored judge@configuration left out",
+        f"No figure rests on what they decided. {'; '.join(said[:4])}{more}.",
+        "judged",
+    )
+
+
+def _gone(given: CriteriaReportInput) -> Statement | None:
     unknown = sorted({own.configuration for own in given.judged} - given.configurations.keys())
     if not unknown:
         return None

@@ -57,6 +57,7 @@ class CriteriaReportInput:
         decisive_criteria: table DECISIVE_CRITERIA.
         kinds: judge -> what it is.
         guidance: what configurations are given.
+        left_out: judge@configuration -> why what is stored of it cannot be used.
 
     Raises:
         TableError: a table does not fit its schema.
@@ -71,6 +72,7 @@ class CriteriaReportInput:
     decisive_criteria: pd.DataFrame | None = None
     kinds: Mapping[str, JudgeKind] = field(default_factory=dict)
     guidance: Sequence[GuidanceShown] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, schema in self.schemas().items():

@@ -132,6 +132,7 @@ def test_decisions_under_other_settings_are_left_out_and_named(stored: Stored) -
     assert (
         "decided under other settings" in failed["all_usable"] and "no longer in criteria.yaml" in failed["all_usable"]
     )
+    assert "2 stored judge@configuration left out" in stored.page()
     table = stored.store.read(CRITERIA_ABLATION, NAME)
     assert set(table["configuration"].dropna()) == {"monolithic"}
 
