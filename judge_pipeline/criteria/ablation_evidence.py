@@ -20,7 +20,7 @@ from judge_pipeline.statistics.ratio_bootstrap import Term, replicated_ratios
 from judge_pipeline.tables.criteria import ASPECTS
 
 if TYPE_CHECKING:
-    from judge_pipeline.statistics.score_counts import FloatArray, IntArray
+    from judge_pipeline.statistics.score_counts import FloatArray
     from judge_pipeline.tables.criteria_ablation import JudgedTables
 
 
@@ -119,11 +119,6 @@ def _evidence(pairs: AblationPairs, judged: JudgedTables) -> pd.DataFrame:
 def _sides(pairs: AblationPairs, evidence: pd.DataFrame) -> tuple[FloatArray, FloatArray]:
     """How many verdicts are for A, and for B; shape (pairs,)."""
     return pairs.counts(evidence[evidence["verdict"] == "A"]), pairs.counts(evidence[evidence["verdict"] == "B"])
-
-
-def majority_of_evidence(pairs: AblationPairs, judged: JudgedTables) -> IntArray:
-    """The majority of each pair's evidence, codes of ``preference.verdicts``."""
-    return majority(*_sides(pairs, _evidence(pairs, judged)))
 
 
 def _word(code: int) -> str | None:

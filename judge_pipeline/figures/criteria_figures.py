@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from judge_pipeline.estimate import Estimate
-from judge_pipeline.figures.estimates import number, read_estimate, text
+from judge_pipeline.figures.estimates import number, read_estimate
 from judge_pipeline.tables.criteria_ablation import FLOORS
 
 if TYPE_CHECKING:
@@ -63,9 +62,3 @@ def corrected_p(ablation: pd.DataFrame, **where: str | None) -> float | None:
     for name, wanted in where.items():
         rows = rows[rows[name].isna() if wanted is None else rows[name] == wanted]
     return number(rows["p_holm"].iloc[0]) if len(rows) == 1 else None
-
-
-def monolithic_of(ablation: pd.DataFrame) -> Mapping[str, str]:
-    """Judge -> the monolithic configuration that its gains are over."""
-    rows = ablation[(ablation["figure"] == "gain_over_monolithic") & ablation["paper_table"].isna()]
-    return {judge: over for judge, over in zip(rows["judge"], rows["against"], strict=True) if text(over)}
