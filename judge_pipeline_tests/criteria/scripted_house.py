@@ -57,7 +57,7 @@ def measure(response: str, criterion: str) -> float | None:
     return float(-found[name] if criterion in LESS_IS_MORE else found[name])
 
 
-def script(position_bias: float = 0.0, noise: Mapping[str, float] | None = None, seed: int = 7) -> Script:
+def script(position_bias: float = 0.0, noise: Mapping[str, float] | None = None, seed: int = 4) -> Script:
     """Right, then explained; blind to length unless guidance names efficiency."""
     criteria = (
         ScriptedCriterion(CORRECT, "correctness", (DETAIL, TALK)),
@@ -95,7 +95,10 @@ def made_pairs(n: int) -> list[dict[str, Any]]:
         better |= ({"works": 1}, {"right": 3}, {"lines": 4}, {"lines": 8}, {"words": 20}, {})[kind]
         worse |= {"works": 0} if kind == 0 else {}
         first, second = (better, worse) if side == 0 else (worse, better)
-        texts = [" ".join(f"{name}={value}" for name, value in own.items()) + f" p{place}" for own in (first, second)]
+        texts = [
+            " ".join(f"{name}={value}" for name, value in own.items()) + f" p{place}{side}"
+            for side, own in zip("ab", (first, second), strict=True)
+        ]
         rows.append(
             {
                 "pair_id": f"p{place:02}", "instruction": f"Task {place}", "category": "made", "language": None,

@@ -49,7 +49,7 @@ from judge_pipeline_tests.criteria.scripted_oracle import Expected, expected
 pytestmark = pytest.mark.slow
 
 BIAS = 0.2
-N_PAIRS = 36
+N_PAIRS = 30
 
 
 @pytest.fixture(scope="module")
@@ -247,7 +247,7 @@ def test_after_a_kill_no_stored_answer_is_asked_again(tmp_path: Path) -> None:
         n = len(house.server.bodies)
         with (
             closing(Checkpoint(house.workspace.checkpoint_url)) as checkpoint,
-            checkpoint.engine.connect() as connection,
+            checkpoint.reading() as connection,
         ):
             n_stored = connection.execute(sa.select(sa.func.count()).select_from(JUDGMENTS)).scalar_one()
         assert 0 < n_stored <= n
