@@ -143,15 +143,22 @@ def _position(rows: pd.DataFrame) -> Statement | None:
 
 def _gap(rows: pd.DataFrame) -> Statement | None:
     gaps = _of_judges(rows, "gap")
-    if not gaps:
+    never = [judge for judge, share in _of_judges(rows, "choice_share").items() if not share.value]
+    if not gaps and not never:
         return None
     order = sorted(gaps, key=lambda judge: gaps[judge].value or 0.0)
-    least, most = order[0], order[-1]
-    between = f" and {least} least, {_words(gaps[least])}" if len(order) > 1 else ""
+    said = []
+    if order and not gaps[order[-1]].value:
+        said.append(f"nothing for {names(order, MAX_NAMED)}")
+    elif order:
+        between = f" and {order[0]} least, {_words(gaps[order[0]])}" if len(order) > 1 else ""
+        said.append(f"{order[-1]} loses most, {_words(gaps[order[-1]])}{between}")
+    if never:
+        said.append(f"no choice is the same in both orders, so that there is no Acc_PC, for {names(never, MAX_NAMED)}")
     return Statement(
         "What the order costs",
-        f"Acc_PC less Acc, which is accuracy lost to answers that are invalid, tied or change with the order: {most} "
-        f"loses most, {_words(gaps[most])}{between}.",
+        "Acc_PC less Acc, which is accuracy lost to answers that are invalid, tied or change with the order: "
+        f"{'; '.join(said)}.",
         "bias",
     )
 

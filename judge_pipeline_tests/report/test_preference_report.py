@@ -5,14 +5,18 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+import pandas as pd
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from judge_pipeline.preference.accuracy import preference_accuracy
 from judge_pipeline.preference.scoring_rules import SCORING_RULES
+from judge_pipeline.report.preference_findings import preference_findings
 from judge_pipeline.report.preference_inputs import PreferenceReportInput, labelled
 from judge_pipeline.report.preference_report import preference_report_html, preference_views
 from judge_pipeline.report.table_files import table_files
 from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables.preference import PREFERENCE_PAIRS
 from judge_pipeline_tests.report.made_preference import (
     HOSTILE_JUDGES,
     ITEMS,
@@ -263,3 +267,20 @@ def test_the_chooser_is_people_only_where_the_set_says_so() -> None:
     for chosen_by, expected in said.items():
         found = replace(PROVENANCE, chosen_by=chosen_by)
         assert (found.by_people, found.by_nobody, found.chooser) == expected
+
+
+def test_a_judge_without_one_steady_choice_is_not_passed_over_where_the_order_costs_others_nothing() -> None:
+    decisions = pd.DataFrame(
+        [(f"p{i}", judge, "AB"[i % 2], "A", ba) for i in range(6) for judge, ba in (("first", "B"), ("steady", "A"))],
+        columns=["pair_id", "judge", "label", "decision_ab", "decision_ba"],
+    )
+    said = preference_findings(
+        PreferenceReportInput(
+            PREFERENCE_PAIRS.empty(), preference_accuracy=preference_accuracy(decisions, n_resamples=20)
+        ),
+        PROVENANCE,
+    )
+    [costs] = [statement.text for statement in said if statement.lead == "What the order costs"]
+    assert costs.endswith(
+        "nothing for steady; no choice is the same in both orders, so that there is no Acc_PC, for first."
+    )
