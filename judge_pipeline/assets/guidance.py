@@ -72,7 +72,7 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
         """Pairs of split train -> guidance_records, guidance; and a frozen file for each synthesizer."""
         from judge_pipeline.criteria.guidance_records import training_pairs
         from judge_pipeline.criteria.guidance_tables import guidance_table, records_table
-        from judge_pipeline.orchestration.guidance_run import asks_of, make_guidance
+        from judge_pipeline.orchestration.guidance_run import asks_of, configurations_of, make_guidance
         from judge_pipeline.orchestration.set_asking import set_asking
         from judge_pipeline.settings.preference import PairJudging
 
@@ -85,7 +85,8 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
                 may_tie=True, context_chars=criteria.context_chars, response_chars=criteria.response_chars
             )
             training = training_pairs(name, preference_pairs, preference_splits, pair_texts, shown)
-            found = make_guidance(workspace, judge, training, preference_splits, settings.seed, asks_of(asking))
+            named = configurations_of(context.run.tags)
+            found = make_guidance(workspace, judge, training, preference_splits, settings.seed, asks_of(asking), named)
         records = records_table(found.made, found.records)
         metadata = {**_shown(found, len(training.texts)), **asking.tally.metadata()}
         problems = _problems(found, records, preference_splits)

@@ -13,7 +13,9 @@ from rich.markup import escape
 from judge_pipeline.cli.asking import failed
 from judge_pipeline.cli.judged_run import Asked, ask_judges, print_checks, print_failed, show_plan
 from judge_pipeline.cli.terminal import TerminalProgress
-from judge_pipeline.settings import Workspace
+from judge_pipeline.settings import EmbeddedJudge, Workspace
+
+TOO_WEAK = "too weak to gain by criteria: its figures show that every stage holds, and nothing else"
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.plan import Plan
@@ -98,6 +100,9 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
             return CriteriaOutcome(failed(f"preference set {name}", outcome.error))
     headline = criteria_headline(workspace, name, [key for key in wanted.keys if configured(*key) not in asked.failed])
     print_criteria_headline(console, headline, settings.chosen_by)
+    for judge in wanted.configurations:
+        if isinstance(workspace.judges().get(judge), EmbeddedJudge):
+            console.print(f"[dim]{escape(judge)} is the embedded model, {TOO_WEAK}.[/dim]", soft_wrap=True)
     report = str(criteria_report_path(workspace, name))
     console.print(f"Report: {report}", soft_wrap=True)
     code = max(print_failed(console, asked), int(bool(unguided.failed)))
@@ -111,25 +116,27 @@ def _guide(
 ) -> Asked:  # fmt: skip
     """Make guidance from the set's training pairs, for the judges whose configurations are given such."""
     from judge_pipeline.definitions import MAKE_GUIDANCE
+    from judge_pipeline.orchestration.guidance_run import CONFIGURATIONS_TAG
     from judge_pipeline.orchestration.runs import run_job
 
-    guided = guided_judges(workspace, name, wanted)
-    return ask_judges(
-        console, progress, guided,
-        lambda judge: run_job(definitions, instance, MAKE_GUIDANCE, name, judge, of="preference_set"),
-        doing="Guidance for",
-    )  # fmt: skip
+    def make(judge: str) -> Any:
+        tags = {CONFIGURATIONS_TAG: ",".join(wanted.configurations[judge])}
+        return run_job(definitions, instance, MAKE_GUIDANCE, name, judge, tags, of="preference_set")
+
+    guided = list(synthesizers_by_judge(workspace, name, wanted))
+    return ask_judges(console, progress, guided, make, doing="Guidance for")
 
 
-def guided_judges(workspace: Workspace, preference_set: str, wanted: CriteriaRun) -> list[str]:
-    """The judges with a configuration that is given guidance from this set's training pairs."""
-    configurations = workspace.criteria().configurations
-    uses = {judge: [configurations[name].guidance for name in names] for judge, names in wanted.configurations.items()}
-    return [
-        judge
-        for judge, own in uses.items()
-        if any(use is not None and use.file is None and use.from_set in (None, preference_set) for use in own)
-    ]
+def synthesizers_by_judge(workspace: Workspace, preference_set: str, wanted: CriteriaRun) -> dict[str, list[str]]:
+    """The judges with a configuration that is given guidance from this set's training pairs -> who synthesizes it."""
+    from judge_pipeline.orchestration.guidance_run import synthesizers_of
+
+    criteria = workspace.criteria()
+    found = {
+        judge: list(synthesizers_of(criteria, judge, preference_set, names))
+        for judge, names in wanted.configurations.items()
+    }
+    return {judge: synthesizers for judge, synthesizers in found.items() if synthesizers}
 
 
 def _dry_run(
@@ -143,10 +150,11 @@ def _dry_run(
         console.print(f"  [dim]{escape(plan.judge)}: {escape(plan.basis)}[/dim]", soft_wrap=True)
     if len(plans) > 1:
         console.print("[dim]What configurations have in common is asked once: together they take less.[/dim]")
-    for judge in guided_judges(workspace, name, wanted):
+    for judge, synthesizers in synthesizers_by_judge(workspace, name, wanted).items():
         console.print(
-            f"[dim]Asked first, where it is not stored: guidance for {escape(judge)} from {n_train:,} training pairs; "
-            "two calls a pair (the judge's choice, people's reasons), one for all and one a category.[/dim]",
+            f"[dim]Asked first, where it is not stored: guidance for {escape(judge)} from {n_train:,} training pairs. "
+            f"The judge is asked for its choice, a call a pair; {escape(' and '.join(synthesizers))} for people's "
+            "reasons, a call a pair, and for guidance, a call for all and one a category.[/dim]",
             soft_wrap=True,
         )
     for judge, why in without.items():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace, packaged_config_dir
 from judge_pipeline.settings.guidance import FOLDER, GuidanceFile
 from judge_pipeline.settings.yaml_file import SettingsError, load
+from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables.guidance import GUIDANCE
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from judge_pipeline.criteria.guidance_synthesis import Between, Synthesized
     from judge_pipeline.orchestration.set_asking import SetAsking
     from judge_pipeline.settings.criteria import CriteriaFile, GuidanceUse
+
+CONFIGURATIONS_TAG = "judge_pipeline/configurations"
+"""Tag of a run: the configurations that guidance is made for, separated by commas."""
 
 AskOf = Callable[[str], "Ask"]
 """A judge's name -> who asks it."""
@@ -68,16 +73,41 @@ class GuidanceMade:
     cannot_write: Sequence[str]
 
 
-def synthesizers_of(criteria: CriteriaFile, judge: str, preference_set: str) -> dict[str, list[str]]:
+def configurations_of(tags: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The configurations that the run's tags name; None where they name none."""
+    named = tags.get(CONFIGURATIONS_TAG)
+    return None if named is None else tuple(name.strip() for name in named.split(",") if name.strip())
+
+
+def synthesizers_of(
+    criteria: CriteriaFile, judge: str, preference_set: str, named: Collection[str] | None = None,
+    stored: Collection[str] = (),
+) -> dict[str, list[str]]:  # fmt: skip
     """Who has to synthesize guidance for the judge from the set -> the configurations that ask for it.
 
-    Configurations are those that ``run`` names for the judge, all where it names none. Ready-made files and guidance
-    from another set are only read.
+    Ready-made files and guidance from another set are only read.
+
+    Args:
+        criteria: criteria.yaml.
+        judge: the judge.
+        preference_set: the set.
+        named: the configurations that are to be judged; None: those that ``run`` names for the judge, all where it
+            names none.
+        stored: who has synthesized guidance already: it stays as long as any configuration asks for it.
+
+    Raises:
+        SettingsError: a configuration is not in criteria.yaml.
     """
+    wanted = criteria.run.get(judge, tuple(criteria.configurations)) if named is None else named
+    if unknown := sorted(set(wanted) - criteria.configurations.keys()):
+        known = ", ".join(criteria.configurations)
+        raise SettingsError(f"configuration {', '.join(unknown)} is not in criteria.yaml; it lists: {known}")
     found: dict[str, list[str]] = {}
-    for name in criteria.run.get(judge, tuple(criteria.configurations)):
-        use = criteria.configurations[name].guidance
-        if use is not None and use.file is None and use.from_set in (None, preference_set):
+    for name, configuration in criteria.configurations.items():
+        use = configuration.guidance
+        if use is None or use.file is not None or use.from_set not in (None, preference_set):
+            continue
+        if name in wanted or (use.synthesizer or judge) in stored:
             found.setdefault(use.synthesizer or judge, []).append(name)
     return dict(sorted(found.items()))
 
@@ -113,8 +143,9 @@ def questioned_settings(workspace: Workspace, judge: str) -> LitellmJudge | Embe
 
 
 def make_guidance(
-    workspace: Workspace, judge: str, training: TrainingPairs, splits: pd.DataFrame, seed: int, ask_of: AskOf
-) -> GuidanceMade:
+    workspace: Workspace, judge: str, training: TrainingPairs, splits: pd.DataFrame, seed: int, ask_of: AskOf,
+    named: Collection[str] | None = None,
+) -> GuidanceMade:  # fmt: skip
     """Guidance for the judge by each synthesizer that configurations ask for, frozen in files.
 
     The judge is asked for its own choices once, each synthesizer for rationales of all training pairs and for guidance.
@@ -126,10 +157,12 @@ def make_guidance(
         splits: table PREFERENCE_SPLITS, for the leak check; nothing else of it is read.
         seed: draws records where not all fit.
         ask_of: who asks whom.
+        named: the configurations that are to be judged. Beside what these ask for, guidance that is stored stays. None:
+            those under ``run`` (:func:`synthesizers_of`).
 
     Raises:
         JudgingError: answers are missing that a provider failed to bring.
-        SettingsError: the judge answers no questions.
+        SettingsError: the judge answers no questions, or a configuration is unknown.
     """
     from judge_pipeline.criteria.guidance_file import leak_in_words
     from judge_pipeline.criteria.guidance_records import human_rationales, monolithic_answers, training_records
@@ -137,7 +170,7 @@ def make_guidance(
 
     criteria, name = workspace.criteria(), training.preference_set
     limits = Limits(criteria.guidance_tokens, criteria.guidance.category_records, seed)
-    wanted = synthesizers_of(criteria, judge, name)
+    wanted = synthesizers_of(criteria, judge, name, named, () if named is None else _stored(workspace, judge, name))
     unable = {each: why for each in wanted if (why := _cannot_write(workspace, each, wanted[each])) is not None}
     made: list[Synthesized] = []
     records: dict[str, Sequence[Record]] = {}
@@ -159,6 +192,13 @@ def make_guidance(
         if result.file is not None:
             files[synthesizer] = _written(workspace, result.file)
     return GuidanceMade(made, records, files, leaks, tuple(unable.values()))
+
+
+def _stored(workspace: Workspace, judge: str, preference_set: str) -> list[str]:
+    """Who has synthesized guidance for the judge from the set before."""
+    with suppress(FileNotFoundError, TableError):
+        return sorted(store_of(workspace).read(GUIDANCE, preference_set, judge)["synthesizer"].unique())
+    return []
 
 
 def _cannot_write(workspace: Workspace, synthesizer: str, configurations: Sequence[str]) -> str | None:

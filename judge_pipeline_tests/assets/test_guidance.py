@@ -22,6 +22,7 @@ from judge_pipeline.criteria.guidance_file import GuidanceError, content_sha256
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.forgetting_pairs import Subject, forget_pairs
 from judge_pipeline.orchestration.guidance_run import (
+    CONFIGURATIONS_TAG,
     guidance_configuration_sha256,
     guidance_in_force,
     make_guidance,
@@ -99,7 +100,7 @@ class House:
         text = yaml.safe_dump({**CRITERIA, **values})
         (self.workspace.config_dir / "criteria.yaml").write_text(text, encoding="utf-8")
 
-    def run(self, *names: str, judge: str | None = None) -> dg.ExecuteInProcessResult:
+    def run(self, *names: str, judge: str | None = None, named: str | None = None) -> dg.ExecuteInProcessResult:
         own = guidance_asset(["judge", "other"], guidance_configuration_sha256(self.workspace))
         set_ = "sample-pairs"
         return dg.materialize(
@@ -107,6 +108,7 @@ class House:
             instance=self.instance,
             partition_key=set_ if judge is None else dg.MultiPartitionKey({"judge": judge, "preference_set": set_}),
             selection=dg.AssetSelection.assets(*names),
+            tags={} if named is None else {CONFIGURATIONS_TAG: named},
             resources={
                 "workspace": WorkspaceResource.of(self.workspace),
                 "store": self.store,
@@ -116,8 +118,8 @@ class House:
             },
         )
 
-    def make(self, judge: str = "judge") -> dg.ExecuteInProcessResult:
-        return self.run(GUIDANCE_RECORDS.name, GUIDANCE.name, judge=judge)
+    def make(self, judge: str = "judge", named: str | None = None) -> dg.ExecuteInProcessResult:
+        return self.run(GUIDANCE_RECORDS.name, GUIDANCE.name, judge=judge, named=named)
 
     def splits(self) -> pd.DataFrame:
         return self.store.read(PREFERENCE_SPLITS, "sample-pairs")
@@ -201,6 +203,19 @@ def test_made_again_nothing_is_asked_and_no_byte_changes(house: House) -> None:
     before = {file.name: file.read_bytes() for file in house.files}
     house.make()
     assert not house.provider.requests and {file.name: file.read_bytes() for file in house.files} == before
+
+
+@pytest.mark.slow
+def test_a_run_that_names_configurations_makes_what_these_need_and_keeps_what_there_is(house: House) -> None:
+    def synthesizers() -> set[str]:
+        return set(house.store.read(GUIDANCE, "sample-pairs", "other")["synthesizer"])
+
+    assert house.make("other", named="plain,own").success  # run lists no configuration of it that has guidance
+    asked = Counter(kind_of(request.text) for request in house.provider.requests)
+    n = len(house.store.read(GUIDANCE_RECORDS, "sample-pairs", "other"))
+    assert synthesizers() == {"other"} and asked["monolithic"] == asked["rationale"] == n > 0
+    assert house.make("other", named="other").success and synthesizers() == {"other", "writer"}
+    assert house.in_force(judge="other").source.synthesizer == "other"
 
 
 @pytest.mark.slow
@@ -313,6 +328,13 @@ def test_configurations_say_who_has_to_synthesize(tmp_path: Path) -> None:
     assert synthesizers_of(criteria, "other", "s") == {}
     everybody = synthesizers_of(criteria, "third", "s")
     assert everybody == {"nobody": ["absent"], "small": ["weak"], "third": ["own"], "writer": ["other"]}
+    named = synthesizers_of(criteria, "third", "s", ("plain", "own", "ready"))
+    assert named == {"third": ["own"]}, "others are not asked, though run does not name the judge"
+    assert synthesizers_of(criteria, "other", "s", ("own",)) == {"other": ["own"]}, "run has other configurations"
+    kept = synthesizers_of(criteria, "other", "s", ("own",), stored=("writer", "gone"))
+    assert kept == {"other": ["own"], "writer": ["other"]}
+    with pytest.raises(SettingsError, match=r"configuration onw is not in criteria\.yaml; it lists: absent, other"):
+        synthesizers_of(criteria, "other", "s", ("onw",))
 
 
 def test_guidance_that_leaks_is_not_written(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ def test_a_dry_run_counts_the_first_stage_estimates_the_rest_and_asks_nothing(ho
     assert full["n_to_ask"] > 4 * (1 + 2 + 1) and "stage generation is counted" in full["basis"]
     assert "estimated for 10 criteria a pair (a guess" in full["basis"] and "was never made" in full["basis"]
     assert "guidance for scripted-judge from 2 training pairs" in " ".join(err.split())
+    assert f"a call a pair; {JUDGE} for people's reasons" in " ".join(err.split())
     assert not house.server.bodies
 
 
