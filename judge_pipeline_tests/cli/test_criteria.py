@@ -51,7 +51,7 @@ def test_a_dry_run_counts_the_first_stage_estimates_the_rest_and_asks_nothing(ho
     mono, full = found["plans"]
     assert (mono["judge"], mono["n_to_ask"], full["judge"]) == (f"{JUDGE}@monolithic", 4, f"{JUDGE}@full")
     assert full["n_to_ask"] > 4 * (1 + 2 + 1) and "stage generation is counted" in full["basis"]
-    assert "estimated for 10 criteria a pair (a guess" in full["basis"] and "was never made" in full["basis"]
+    assert "estimated for 20 criteria a pair (a guess" in full["basis"] and "was never made" in full["basis"]
     assert "guidance for scripted-judge from 2 training pairs" in " ".join(err.split())
     assert f"a call a pair; {JUDGE} for people's reasons" in " ".join(err.split())
     assert not house.server.bodies
@@ -76,6 +76,14 @@ def test_judges_run_what_the_file_lists_in_its_order_and_reward_models_nothing(c
     assert "under run" in without["gpt-5"] and "answers no questions" in without["pairrm"]
     asked, _ = configurations_to_run(workspace, ["gpt-5"], "full, monolithic")
     assert asked == {"gpt-5": ("monolithic", "full")}
+
+
+def test_without_stored_answers_pairs_have_as_many_criteria_as_the_paper_counts() -> None:
+    plain = Configuration(refinement="rrd")
+    of_stage = expected_calls(plain, 3785, "generation").of_stage
+    assert round(CRITERIA_A_PAIR * 3785) == 75_177 and round(of_stage["decomposition"]) == 16_795
+    ties = of_stage["decomposition"] / (CRITERIA_A_PAIR * 3785)
+    assert abs(ties - 0.241) < 0.03, "Tables 6 and 7 speak of the same criteria"
 
 
 def test_expected_calls_follow_the_configuration() -> None:
