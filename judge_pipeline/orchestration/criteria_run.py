@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -168,19 +168,17 @@ def given_pairs(
     return Given(PairsToJudge(rows, texts_of), json.loads(json.dumps(provenance, default=str)))
 
 
-@dataclass
+@dataclass(frozen=True)
 class StageAsk:
-    """Asks the judge through the engine, and keeps what came of each stage (``criteria.asking.Ask``).
+    """Asks the judge through the engine (``criteria.asking.Ask``).
 
     Attributes:
         asking: how the set's judges are asked.
         by: judge and configuration.
-        asked: stage -> tables of answers, as they came.
     """
 
     asking: SetAsking
     by: JudgedBy
-    asked: dict[str, list[pd.DataFrame]] = field(default_factory=lambda: defaultdict(list))
 
     def __call__(self, stage: str, question: Question, rows: pd.DataFrame) -> pd.DataFrame:
         """The answers; invalid ones are the judge's own.
@@ -191,7 +189,6 @@ class StageAsk:
         from judge_pipeline.judging.failures import JudgingError
 
         table = self.asking.answers(self.by.judge, self.by.settings, question, rows)
-        self.asked[stage].append(table)
         missing = missing_in_words(table, rows, question.id_column)
         if missing is not None:
             raise JudgingError(

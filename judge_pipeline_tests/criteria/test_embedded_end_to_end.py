@@ -13,7 +13,7 @@ import yaml
 from rich.console import Console
 
 from judge_pipeline.cli.criteria_demo import demo_workspace
-from judge_pipeline.cli.criteria_run import CriteriaRun, run_by_criteria
+from judge_pipeline.cli.criteria_run import TOO_WEAK, CriteriaRun, run_by_criteria
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.checkpoint.tables import CALLS
 from judge_pipeline.orchestration.stored_tables import store_of
@@ -59,6 +59,7 @@ def test_one_real_pair_goes_through_every_stage_and_nothing_is_asked_twice(tmp_p
     wanted, printed = CriteriaRun({JUDGE: tuple(CONFIGURATIONS)}), StringIO()
     outcome = run_by_criteria(workspace, folder, wanted, Console(file=printed, width=120))
     assert outcome.code == 0, printed.getvalue()
+    assert TOO_WEAK in printed.getvalue().replace("\n", " ")
     store = store_of(workspace)
     for name in CONFIGURATIONS:
         key = "one-pair", f"{JUDGE}@{name}"
