@@ -201,7 +201,9 @@ def _asked(ask: Ask, question: Question, rows: Sequence[Mapping[str, Any]]) -> d
 
 
 def _why(reply: Reply) -> str:
-    remedy = "; lower guidance_tokens in criteria.yaml" if reply.failure_class == "too_long" else ""
+    remedy = ""
+    if reply.failure_class == "too_long":
+        remedy = "; lower guidance_tokens, or guidance.tokens_of of this synthesizer, in criteria.yaml"
     return f"the synthesizer's answer is not valid ({reply.failure_class}): {reply.failure}{remedy}"
 
 
@@ -212,7 +214,7 @@ def _nothing(records: Sequence[Record], usable: Sequence[Record], limits: Limits
         return f"none of {len(records)} training pairs says anything; the first: {records[0].left_out}"
     return (
         f"none of {len(usable)} training records fits guidance_tokens ({limits.tokens}): raise it in criteria.yaml, or "
-        "lower guidance.record_chars"
+        "guidance.tokens_of of this synthesizer, or lower guidance.record_chars"
     )
 
 

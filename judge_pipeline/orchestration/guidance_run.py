@@ -169,7 +169,6 @@ def make_guidance(
     from judge_pipeline.criteria.guidance_synthesis import Limits, synthesized_guidance
 
     criteria, name = workspace.criteria(), training.preference_set
-    limits = Limits(criteria.guidance_tokens, criteria.guidance.category_records, seed)
     wanted = synthesizers_of(criteria, judge, name, named, () if named is None else _stored(workspace, judge, name))
     unable = {each: why for each in wanted if (why := _cannot_write(workspace, each, wanted[each])) is not None}
     made: list[Synthesized] = []
@@ -182,6 +181,8 @@ def make_guidance(
         ask = ask_of(synthesizer)
         rationales = human_rationales(training, ask)
         own = training_records(training, decisions, rationales, criteria.guidance.record_chars)
+        tokens = criteria.guidance.tokens_of.get(synthesizer, criteria.guidance_tokens)
+        limits = Limits(tokens, criteria.guidance.category_records, seed)
         result = synthesized_guidance(_between(workspace, name, judge, synthesizer), own, limits, ask)
         leak = None if result.file is None else leak_in_words(result.file, name, splits)
         if leak is not None:

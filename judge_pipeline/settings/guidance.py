@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -140,4 +140,9 @@ class GuidanceSynthesis(SettingsModel):
     )
     category_records: int = Field(
         default=5, ge=1, description="Fewest training records of a category that is given guidance of its own"
+    )
+    tokens_of: dict[str, Annotated[int, Field(ge=1000)]] = Field(
+        default_factory=dict,
+        description="Synthesizer -> tokens of records at once, where its context window holds others than "
+        "guidance_tokens",
     )

@@ -352,3 +352,22 @@ def test_guidance_that_leaks_is_not_written(tmp_path: Path) -> None:
     assert not (tmp_path / "var").exists()
     found = make_guidance(workspace, "judge", made.training(), made.splits, 1, asks.__getitem__)
     assert not found.leaks and [path.parent.name for path in found.files.values()] == ["made"]
+
+
+def test_a_synthesizer_with_a_small_window_is_shown_the_subset_that_fits_and_others_all(tmp_path: Path) -> None:
+    config = tmp_path / "assets_config"
+    shutil.copytree(packaged_config_dir() / "prompts", config / "prompts")
+    judge = {"backend": "litellm", "model": "openai/m", "base_url": "http://127.0.0.1:1/v1"}
+    (config / "judges.yaml").write_text(yaml.safe_dump({"judges": {"judge": judge, "writer": judge}}), encoding="utf-8")
+    criteria = {**CRITERIA, "guidance": {"tokens_of": {"judge": 1000}}, "run": {"judge": ["own", "other"]}}
+    (config / "criteria.yaml").write_text(yaml.safe_dump(criteria), encoding="utf-8")
+    workspace = Workspace(config, tmp_path, tmp_path / "var")
+
+    class Both(BlindJudge):
+        def __call__(self, stage: str, *asked: Any) -> pd.DataFrame:
+            return super().__call__(stage, *asked) if stage == "monolithic" else Synthesizer()(stage, *asked)
+
+    made, asks = made_set(), {"judge": Both(), "writer": Synthesizer()}
+    found = make_guidance(workspace, "judge", made.training(), made.splits, 1, asks.__getitem__)
+    shown = {each.between.synthesizer: len(each.shown[None]) for each in found.made}
+    assert shown["writer"] == 12 and 0 < shown["judge"] < 12
