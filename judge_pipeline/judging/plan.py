@@ -31,7 +31,8 @@ class Plan:
     Attributes:
         judge: the judge's name.
         n_in_scope: attempts in its scope.
-        n_stored: of these, answered already (for recorded and baseline judges: all, since they cost nothing).
+        n_stored: of these, answered already, validly or, where that is kept, not (for recorded and baseline judges:
+            all, since they cost nothing).
         n_to_ask: distinct requests that would be asked.
         tokens_in: estimated prompt tokens.
         tokens_out: estimated answer tokens.
@@ -84,8 +85,13 @@ def plan_prepared(
     to_ask: Sequence[str],
     checkpoint: Checkpoint,
     waiting: Collection[str] = (),
+    settled: Collection[str] = (),
 ) -> Plan:
-    """The same, of requests that are rendered already, and where it is known which are answered (``stored``)."""
+    """The same, of requests that are rendered already, and where it is known which are answered.
+
+    ``stored`` are the valid answers; ``settled`` the hashes whose answers stayed invalid, and are kept as such.
+    """
+    answered = [*stored.slots, *(prepared.slots[hash_] for hash_ in settled)]
     to_ask = [hash_ for hash_ in to_ask if hash_ not in waiting]
     slots = np.array([prepared.slots[hash_] for hash_ in to_ask], dtype="int64")
     tokens_in = int(np.round(prepared.chars_at(slots) / CHARS_PER_TOKEN).sum())
@@ -98,7 +104,7 @@ def plan_prepared(
     return Plan(
         judge_name,
         len(prepared.attempt_ids),
-        int(np.isin(prepared.first_slots[0], stored.slots).sum()),
+        int(np.isin(prepared.first_slots[0], answered).sum()),
         len(to_ask),
         tokens_in,
         tokens_out,

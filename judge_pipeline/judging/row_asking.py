@@ -110,7 +110,7 @@ def ask_rows(
         chosen = in_batches_or_answered(judge, prepared, {prepared.all_hashes[slot] for slot in judgments.slots}, store)
     to_ask = [hash_ for hash_ in prepared.unanswered(judgments.slots, chosen) if hash_ not in settled]
     waiting = store.waiting(judge, to_ask) if batched else {}
-    planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting)
+    planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting, settled)
     if context.planned is not None:
         context.planned(planned)
     without_key = _without_key(judge, settings, context.environment) if to_ask else None
@@ -160,7 +160,7 @@ def plan_rows(
     settled = settled_failures(checkpoint, judge, settings, prepared.all_hashes) if question.keeps_invalid else {}
     chosen = None if limit is None else question.choose(rows, limit, seed)
     to_ask = [hash_ for hash_ in prepared.unanswered(stored.slots, chosen) if hash_ not in settled]
-    return plan_prepared(judge, settings, prepared, stored, to_ask, checkpoint)
+    return plan_prepared(judge, settings, prepared, stored, to_ask, checkpoint, settled=settled)
 
 
 def _without_key(judge: str, settings: AskedSettings, environment: Mapping[str, str]) -> Failure | None:

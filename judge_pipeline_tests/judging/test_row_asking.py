@@ -113,6 +113,18 @@ def test_a_ladder_that_was_cut_short_is_not_settled(
     assert settled_failures(checkpoint, "other", two, hashes) == {}
 
 
+def test_an_answer_that_stayed_invalid_is_an_answer_that_is_there(
+    ask: Any, provider: Any, faults: Any, checkpoint: Checkpoint, context: JudgingContext, loopback_judge: Any
+) -> None:
+    provider.behave = lambda request, n: choice(faults, "C" if "good 1" in request.text else "A")
+    rows = rows_of(2)
+    ask(rows)
+    asked, _ = ask(rows)
+    plan = plan_rows("j", loopback_judge(), QUESTION, rows, checkpoint, context.prompts_dir)
+    for of in (asked.plan, plan):
+        assert (of.n_in_scope, of.n_stored, of.n_to_ask) == (4, 4, 0)
+
+
 def test_a_batch_judge_is_asked_about_pairs_at_once_and_says_so(ask: Any, provider: Any, faults: Any) -> None:
     provider.behave = lambda request, n: choice(faults, "A")
     asked, _ = ask(rows_of(1), batch=True)
