@@ -278,14 +278,25 @@ def criteria_stage(
             by = JudgedBy.of(workspace, *configured_judge_of(context))
             limit = limit_of(context.run.tags)
             given = given_pairs(workspace, by, preference_set, texts, splits, settings.seed, limit)
-            _refuse_others(context.resources.store, upstream, preference_set, by.key, given)
+            refuse_others(context.resources.store, upstream, preference_set, by.key, given)
             yield CriteriaStage(by, given, StageAsk(asking, by))
         except GuidanceError as error:
             raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None
 
 
-def _refuse_others(store: ParquetStore, tables: Sequence[Table], preference_set: str, key: str, given: Given) -> None:
-    """Refuse tables that were made under something else than what is in force now."""
+def refuse_others(store: ParquetStore, tables: Sequence[Table], preference_set: str, key: str, given: Given) -> None:
+    """Refuse tables that were made under other pairs, another configuration or other guidance than are in force now.
+
+    Args:
+        store: where they lie.
+        tables: what a stage goes on from.
+        preference_set: the set.
+        key: the partition's judge and configuration.
+        given: what is in force.
+
+    Raises:
+        SettingsError: one was; the message says what differs, and from where to start again.
+    """
     for table in tables:
         made_under = store.provenance(table, preference_set, key) or {}
         other = sorted(name for name, value in given.provenance.items() if made_under.get(name) != value)

@@ -9,9 +9,15 @@ import pytest
 import yaml
 
 from judge_pipeline.judging.answers_table import ANSWER_COLUMNS
-from judge_pipeline.orchestration.criteria_run import JudgedBy, configured_judges, given_pairs, missing_in_words
+from judge_pipeline.orchestration.criteria_run import (
+    JudgedBy,
+    configured_judges,
+    given_pairs,
+    missing_in_words,
+    refuse_others,
+)
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
-from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.parquet_store import ParquetStore, table_file
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.tables.criteria import CRITERIA
@@ -97,6 +103,11 @@ def test_only_validation_pairs_are_judged_and_a_limit_is_the_same_for_every_stag
     mono = given_pairs(workspace, JudgedBy.of(workspace, "llm", "mono"), "s", texts, splits, 1)
     differing = {name for name, value in mono.provenance.items() if all_of_them.provenance[name] != value}
     assert differing == {"configuration", "how"}
+    store = ParquetStore(root=str(workspace.out_dir))
+    store.write(CRITERIA, table_file(CRITERIA, CRITERIA.empty(), two.provenance), "s", by.key)
+    refuse_others(store, [CRITERIA], "s", by.key, again)
+    with pytest.raises(SettingsError, match=r"under another n_pairs and pairs_sha256 .* from asset criteria on"):
+        refuse_others(store, [CRITERIA], "s", by.key, all_of_them)
     assert "label" not in " ".join(all_of_them.pairs.rows.columns) and "w" not in all_of_them.pairs.rows.columns
 
 

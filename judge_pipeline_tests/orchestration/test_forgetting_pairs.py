@@ -27,6 +27,7 @@ from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.preference.pair_question import pair_key, set_key
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
+from judge_pipeline.tables.criteria import CRITERIA_CALLS, CRITERIA_DECISIONS
 from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE, PAIR_JUDGMENTS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_RANKS
 from judge_pipeline_tests.judging.made_images import png
@@ -84,6 +85,14 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Path:
         _answers(workspace, name, ids)
         made = judgments_of("keyed", pd.DataFrame({"pair_id": ids, "ab": "A", "ba": "A"}), 0)
         store.write(PAIR_JUDGMENTS, made, name, "keyed")
+        decided = dict.fromkeys(CRITERIA_DECISIONS.column_names) | {
+            "decided_by": "judge",
+            "n_criteria": 1,
+            "n_evidence": 1,
+        }
+        decisions = [decided | {"pair_id": pair_id, "rationale": pair_id} for pair_id in ids]
+        store.write(CRITERIA_DECISIONS, decisions, name, "keyed@full")
+        store.write(CRITERIA_CALLS, CRITERIA_CALLS.empty(), name, "keyed@full")
         store.write(PREFERENCE_ACCURACY, PREFERENCE_ACCURACY.empty(), name)
     store.write(PREFERENCE_RANKS, PREFERENCE_RANKS.empty(), "every-contest")
     for place in ("reports/edits/preference_report.html", "exports/edits/pairs.csv", "rubrics/edits.found.yaml"):
@@ -163,6 +172,8 @@ def test_nothing_is_left_of_a_pair_and_all_of_the_others(workspace: Workspace) -
     assert [path.name for path in kept_images.iterdir()] == [another], "its screenshot is gone, too"
     assert store.read(PREFERENCE_PAIRS, "edits")["pair_id"].tolist() == others
     assert store.read(PAIR_JUDGMENTS, "edits", "keyed")["pair_id"].nunique() == len(others)
+    assert store.read(CRITERIA_DECISIONS, "edits", "keyed@full")["pair_id"].tolist() == others
+    assert not store.path(CRITERIA_CALLS, "edits", "keyed@full").is_file()
     kept = store.read(PREFERENCE_SPLITS, "edits").set_index("pair_id")["split"]
     assert kept.to_dict() == splits.drop(WHO).to_dict()
     left = attempts_in_checkpoint(workspace.checkpoint_url)
