@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.guidance_run import guidance_in_force
+from judge_pipeline.orchestration.guidance_run import guidance_in_force, questioned_settings
 from judge_pipeline.orchestration.judging_configuration import judged_how
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.preference_reports import preference_report_provenance
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from judge_pipeline.report.criteria_inputs import CriteriaReportInput, GuidanceShown
     from judge_pipeline.report.inputs import JudgeKind
     from judge_pipeline.report.preference_inputs import PreferenceProvenance
-    from judge_pipeline.settings.criteria import GuidanceUse
+    from judge_pipeline.settings.criteria import Configuration, GuidanceUse
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,8 @@ class StoredCriteria:
     Attributes:
         judged: the tables of each that can be used, in the order of their keys.
         guidance_sha256: key -> hash of the guidance that it was judged with, where there was any.
-        left_out: key -> why it cannot be used: damaged, no longer in criteria.yaml, or decided under other settings.
+        left_out: key -> why it cannot be used: damaged, no longer in criteria.yaml, or decided under other settings or
+            by another model than is in force.
     """
 
     judged: list[JudgedTables]
@@ -61,10 +62,10 @@ def criteria_tables_dir(workspace: Workspace, preference_set: str) -> Path:
 
 
 def stored_criteria(workspace: Workspace, store: ParquetStore, preference_set: str) -> StoredCriteria:
-    """The tables of every judge@configuration that has decided pairs of the set, as criteria.yaml has it now.
+    """The tables of every judge@configuration that has decided pairs of the set, as the configuration has it now.
 
     Raises:
-        SettingsError: criteria.yaml is wrong.
+        SettingsError: criteria.yaml or judges.yaml is wrong.
     """
     configurations = workspace.criteria().configurations
     judged, hashes, left_out = [], {}, {}
@@ -74,8 +75,8 @@ def stored_criteria(workspace: Workspace, store: ParquetStore, preference_set: s
             left_out[key] = "no longer in criteria.yaml"
             continue
         made_under = store.provenance(CRITERIA_DECISIONS, preference_set, key) or {}
-        if made_under.get("how", judged_how(configurations[name])) != judged_how(configurations[name]):
-            left_out[key] = "decided under other settings than criteria.yaml has now: judge it again"
+        if (why := _made_under_other(workspace, made_under, judge, configurations[name])) is not None:
+            left_out[key] = f"decided {why} now: judge it again"
             continue
         try:
             judged.append(_tables_of(store, preference_set, judge, name))
@@ -85,6 +86,26 @@ def stored_criteria(workspace: Workspace, store: ParquetStore, preference_set: s
         if isinstance(sha256 := made_under.get("guidance_sha256"), str):
             hashes[key] = sha256
     return StoredCriteria(judged, hashes, left_out)
+
+
+def _made_under_other(
+    workspace: Workspace, made_under: Mapping[str, Any], judge: str, configuration: Configuration
+) -> str | None:
+    """Under what else than is in force decisions were made, in words; None where under the same.
+
+    Beside decisions of another model of the same name a gain would be one of the model.
+    """
+    criteria, how = workspace.criteria(), judged_how(configuration)
+    cut = {"context_chars": criteria.context_chars, "response_chars": criteria.response_chars}
+    shown = made_under.get("shown", {})
+    if made_under.get("how", how) != how or any(shown.get(name, n) != n for name, n in cut.items()):
+        return "under other settings than criteria.yaml has"
+    with suppress(SettingsError):  # of a judge that is gone the decisions stay
+        settings = questioned_settings(workspace, judge)
+        answers = json.loads(json.dumps(settings.answer_settings(), default=str))
+        if made_under.get("answers", answers) != answers:
+            return "by another model, or with other parameters, than judges.yaml has"
+    return None
 
 
 def _tables_of(store: ParquetStore, preference_set: str, judge: str, name: str) -> JudgedTables:

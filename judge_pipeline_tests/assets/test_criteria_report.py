@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ import pytest
 import yaml
 
 from judge_pipeline.assets import criteria_report
-from judge_pipeline.orchestration.criteria_reports import criteria_report_path, criteria_tables_dir
+from judge_pipeline.orchestration.criteria_reports import (
+    criteria_report_path,
+    criteria_tables_dir,
+    stored_criteria,
+)
 from judge_pipeline.orchestration.judging_configuration import judged_how
 from judge_pipeline.orchestration.parquet_store import ParquetStore, table_file
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS
@@ -70,8 +75,8 @@ class Stored:
     def page(self) -> str:
         return criteria_report_path(self.workspace, NAME).read_text(encoding="utf-8")
 
-    def write(self, own: JudgedTables, how: Any = None) -> None:
-        made_under = {"how": how or judged_how(CONFIGURATIONS[own.configuration]), "guidance_sha256": None}
+    def write(self, own: JudgedTables, how: Any = None, **further: Any) -> None:
+        made_under = {"how": how or judged_how(CONFIGURATIONS[own.configuration]), "guidance_sha256": None, **further}
         for name, table in JudgedTables.schemas().items():
             if (rows := getattr(own, name)) is not None:
                 self.store.write(table, table_file(table, rows, made_under), NAME, own.name)
@@ -135,6 +140,28 @@ def test_decisions_under_other_settings_are_left_out_and_named(stored: Stored) -
     assert "2 stored judge@configuration left out" in stored.page()
     table = stored.store.read(CRITERIA_ABLATION, NAME)
     assert set(table["configuration"].dropna()) == {"monolithic"}
+
+
+def test_decisions_of_another_model_of_the_name_are_no_part_of_a_gain(stored: Stored) -> None:
+    settings = stored.workspace.judges().get(JUDGE)
+    own = {
+        name: JudgedTables(JUDGE, name, stored.store.read(criteria_tables.CRITERIA_DECISIONS, NAME, f"{JUDGE}@{name}"))
+        for name in ("monolithic", "full")
+    }
+    now = json.loads(json.dumps(settings.answer_settings(), default=str))
+    cut = {"context_chars": 24_000, "response_chars": 24_000, "images": True}
+    stored.write(own["full"], answers=now, shown=cut)
+    stored.write(own["monolithic"], answers=now | {"model": "openai/older"}, shown=cut)
+    assert stored_criteria(stored.workspace, stored.store, NAME).left_out == {
+        f"{JUDGE}@monolithic": "decided by another model, or with other parameters, than judges.yaml has now: judge it "
+        "again"
+    }
+    stored.write(own["monolithic"], answers=now, shown=cut | {"response_chars": 100})
+    assert "criteria.yaml" in stored_criteria(stored.workspace, stored.store, NAME).left_out[f"{JUDGE}@monolithic"]
+    stored.write(own["monolithic"], answers=now, shown=cut)
+    assert not stored_criteria(stored.workspace, stored.store, NAME).left_out
+    (stored.workspace.config_dir / "judges.yaml").write_text(JUDGES.replace(JUDGE, "another"), encoding="utf-8")
+    assert not stored_criteria(stored.workspace, stored.store, NAME).left_out, "a judge that is gone keeps its figures"
 
 
 def test_guidance_that_is_gone_is_a_warning_on_the_page(stored: Stored) -> None:
