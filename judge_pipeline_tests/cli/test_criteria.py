@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from judge_pipeline.cli import criteria_demo
 from judge_pipeline.cli.criteria import configurations_to_run, nothing_to_run
 from judge_pipeline.cli.criteria_demo import JUDGE
 from judge_pipeline.cli.main import main
@@ -105,3 +106,20 @@ def test_expected_calls_follow_the_configuration() -> None:
     )  # fmt: skip
     assert list(expected_calls(weighed, 1, "generation").of_stage) == ["improvement", "pointwise_answers", "weights"]
     assert "nothing comes after" in expected_calls(mono, 1, "monolithic").in_words()
+
+
+@pytest.mark.slow
+def test_the_demo_says_that_its_judge_is_no_model_and_what_it_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    file = tmp_path / "criteria.yaml"
+    text = "run: {scripted-judge: [monolithic]}\nconfigurations: {monolithic: {generator: none}}\nresamples: 100\n"
+    file.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(criteria_demo, "_CONFIGURATIONS", file)
+    monkeypatch.setenv("COLUMNS", "120")
+    code, out, err = run("demo", "--criteria", "--out", str(tmp_path))
+    assert code == 0, err
+    words = " ".join(out.split())
+    assert "It is no model" in words and "Chosen by: a stated rule; no person chose" in words
+    assert "floor: always A 0.500" in words and "Asked in this run: 96 requests." in words
+    assert (tmp_path / "criteria-demo" / "reports" / "sample-pairs" / "criteria_report.html").is_file()
