@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.guidance_run import guidance_in_force, questioned_settings
-from judge_pipeline.orchestration.judging_configuration import judged_how
+from judge_pipeline.orchestration.judging_configuration import judged_how, prompts_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.preference_reports import preference_report_provenance
 from judge_pipeline.orchestration.provenance import parameters_of
@@ -105,6 +105,9 @@ def _made_under_other(
         answers = json.loads(json.dumps(settings.answer_settings(), default=str))
         if made_under.get("answers", answers) != answers:
             return "by another model, or with other parameters, than judges.yaml has"
+        prompts = prompts_sha256(workspace, "criteria", settings)
+        if made_under.get("prompts_sha256", prompts) != prompts:
+            return "by other prompt templates than there are"
     return None
 
 

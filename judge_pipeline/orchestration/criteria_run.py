@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.guidance_run import guidance_in_force, questioned_settings
-from judge_pipeline.orchestration.judging_configuration import judged_how
+from judge_pipeline.orchestration.judging_configuration import judged_how, prompts_sha256
 from judge_pipeline.orchestration.judging_run import limit_of
 from judge_pipeline.orchestration.partitions import configured, configured_judge_of, preference_set_of
 from judge_pipeline.orchestration.set_asking import SetAsking, set_asking
@@ -156,6 +156,7 @@ def given_pairs(
         "configuration": by.name,
         "how": judged_how(by.configuration),
         "answers": by.settings.answer_settings(),
+        "prompts_sha256": prompts_sha256(workspace, "criteria", by.settings),
         "shown": {
             "context_chars": judging.context_chars,
             "response_chars": judging.response_chars,

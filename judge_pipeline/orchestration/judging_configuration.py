@@ -45,6 +45,15 @@ def configuration_sha256(workspace: Workspace, system: System = "cocreation") ->
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def prompts_sha256(workspace: Workspace, system: System, judge: AnyJudge) -> str:
+    """The sha256 of the templates that a judge may be asked by, and of which of them are its own."""
+    parts = {
+        "own": getattr(judge, "prompts", {}),
+        "prompts": {name: _sha256(workspace, name) for name in sorted(_prompts(workspace, system, [judge]))},
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
 def _answers(judge: AnyJudge, system: System) -> dict[str, Any]:
     """What of the judge's settings can change its answers to what the system asks."""
     if system == "cocreation":

@@ -18,7 +18,7 @@ from judge_pipeline.orchestration.criteria_reports import (
     criteria_tables_dir,
     stored_criteria,
 )
-from judge_pipeline.orchestration.judging_configuration import judged_how
+from judge_pipeline.orchestration.judging_configuration import judged_how, prompts_sha256
 from judge_pipeline.orchestration.parquet_store import ParquetStore, table_file
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS
 from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
@@ -158,8 +158,14 @@ def test_decisions_of_another_model_of_the_name_are_no_part_of_a_gain(stored: St
     }
     stored.write(own["monolithic"], answers=now, shown=cut | {"response_chars": 100})
     assert "criteria.yaml" in stored_criteria(stored.workspace, stored.store, NAME).left_out[f"{JUDGE}@monolithic"]
-    stored.write(own["monolithic"], answers=now, shown=cut)
+    before = prompts_sha256(stored.workspace, "criteria", settings)
+    stored.write(own["monolithic"], answers=now, shown=cut, prompts_sha256=before)
     assert not stored_criteria(stored.workspace, stored.store, NAME).left_out
+    template = stored.workspace.config_dir / "prompts" / "criteria_monolithic.md.j2"
+    template.parent.mkdir()
+    template.write_text("another", encoding="utf-8")
+    assert "prompt templates" in stored_criteria(stored.workspace, stored.store, NAME).left_out[f"{JUDGE}@monolithic"]
+    template.unlink()
     (stored.workspace.config_dir / "judges.yaml").write_text(JUDGES.replace(JUDGE, "another"), encoding="utf-8")
     assert not stored_criteria(stored.workspace, stored.store, NAME).left_out, "a judge that is gone keeps its figures"
 
