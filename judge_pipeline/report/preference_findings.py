@@ -27,6 +27,9 @@ from judge_pipeline.report.preference_rubric_views import signed
 MAX_NAMED = 4
 """Judges or items that a sentence names with their figures."""
 
+_SCALE_FREE = {"marginal_effect": "average marginal effect", "relative": "their share of all weights"}
+"""Measures that a judge who is only more decisive differs in little, or not at all, and their words."""
+
 _UNJUDGEABLE = ("always the first shown",)
 """Floors that are right in no pair where both orders count: they are below every judge by construction."""
 
@@ -100,9 +103,11 @@ def _floors(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement | None
     said += [f"not told from it: {n}"] if (n := len(bounded) - len(above) - len(below)) else []
     acc_pc = {judge: e.ci95 for judge, e in _of_judges(rows, "acc_pc").items() if e.ci95 is not None}
     chance = sum(low > 0.5 for low, _ in acc_pc.values())
-    also = f" Where they choose alike in both orders, {chance} of {len(acc_pc)} are above chance (Acc_PC, 0.5)."
+    also = f" Where they choose alike in both orders, {chance} of {len(acc_pc)} {'is' if chance == 1 else 'are'} above "
+    also += "chance (Acc_PC, 0.5)."
     also = also if acc_pc else ""
-    lead = "No judge is above every floor" if not above else f"{len(above)} of {len(acc)} judges are above every floor"
+    verb = "is" if len(above) == 1 else "are"
+    lead = f"{len(above)} of {len(acc)} judges {verb} above every floor" if above else "No judge is above every floor"
     return Statement(
         lead,
         f"The highest floor is '{highest}' with {_words(floors[highest])}. By the 95% interval of Acc, "
@@ -227,9 +232,23 @@ def _misaligned(tested: pd.DataFrame | None, fits: pd.DataFrame | None, chooser:
     return Statement(
         lead,
         f"{which}By our paired test, corrected over {len(ours)} items ({n}). The paper's pooled test, which is "
-        f"anti-conservative, names {papers}.{trust}",
+        f"anti-conservative, names {papers}.{_without_scale(tested, found)}{trust}",
         "weigh",
     )
+
+
+def _without_scale(tested: pd.DataFrame, found: Sequence[Mapping[str, Any]]) -> str:
+    """How many of the findings stand where it does not count how decisive a judge is; nothing without a finding."""
+    pooled = tested[(tested["test"] == "paired") & tested["judge"].isna()]
+    said = []
+    for effect, words in _SCALE_FREE.items():
+        rows = {row["item"]: row for row in pooled[pooled["effect"] == effect].to_dict("records")}
+        own = [(row, rows[row["item"]]) for row in found if row["item"] in rows]
+        n = sum(_true(other["misaligned"]) and (other["value"] > 0) == (row["value"] > 0) for row, other in own)
+        said += [f"{n} by {words}"] if own else []
+    if not said:
+        return ""
+    return f" Coefficients grow with how decisive a chooser is; of these {len(found)}, {' and '.join(said)}, too."
 
 
 def _trust(fits: pd.DataFrame, chooser: str) -> str:

@@ -199,7 +199,8 @@ def _judgments(
                 "rationale": None if invalid or place % 3 == 2 else HOSTILE if made.hostile else said,
                 "failure_class": "not_json" if invalid else None, "failure": "no JSON" if invalid else None,
                 "request_hash": None, "model": "simulated", "repair": None, "n_tries": 1, "latency_ms": 20.0,
-                "tokens_in": None, "tokens_out": None, "cost_usd": None,
+                "tokens_in": None, "tokens_out": None, "cost_usd": None, "n_screenshots": None,
+                "screenshots_left_out": None,
             })  # fmt: skip
     return pd.DataFrame(rows)
 

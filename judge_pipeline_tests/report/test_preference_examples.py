@@ -33,7 +33,7 @@ def choice(kind: str, judge: str = "j") -> JudgeChoice:
             "decision": decision, "n_tries": 1, "failure_class": None if decision else "not_json",
             "rationale": f"because {decision}", **dict.fromkeys(
                 ("p_first", "score_first", "score_second", "failure", "request_hash", "model", "repair", "latency_ms",
-                 "tokens_in", "tokens_out", "cost_usd"))
+                 "tokens_in", "tokens_out", "cost_usd", "n_screenshots", "screenshots_left_out"))
         }
         for place, (order, decision) in enumerate(zip(("AB", "BA"), WORDS[kind], strict=True))
     ]  # fmt: skip

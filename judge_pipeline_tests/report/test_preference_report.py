@@ -143,6 +143,19 @@ def test_findings_say_the_numbers_of_the_tables(demo: PreferenceReportInput, rep
     assert f"which is anti-conservative, names {papers}." in said
     most = ours.loc[ours["value"].abs().idxmax()]
     assert f"{ITEMS[most['item']][0]} {most['value']:+.2f}" in said
+    paired = tested[(tested["test"] == "paired") & tested["judge"].isna() & tested["item"].isin(ours["item"])]
+    wide = paired.set_index(["item", "effect"])
+    also = {
+        effect: sum(
+            bool(wide.loc[(item, effect), "misaligned"])
+            and wide.loc[(item, effect), "value"] * wide.loc[(item, "coefficient"), "value"] > 0
+            for item in ours["item"]
+        )
+        for effect in ("marginal_effect", "relative")
+    }
+    assert (
+        f"of these {len(ours)}, {also['marginal_effect']} by average marginal effect and {also['relative']} by" in said
+    )
 
 
 def test_a_judge_that_is_not_verified_is_named_with_its_reason_and_in_no_example(report: LexborHTMLParser) -> None:
