@@ -131,9 +131,7 @@ _PLAIN = ("type", "description", "enum")
 _BOUNDS = ("minLength", "maxLength", "minItems", "maxItems")
 
 
-def _plain_schema(
-    node: Mapping[str, Any], definitions: Mapping[str, Any], keywords: tuple[str, ...]
-) -> dict[str, Any]:
+def _plain_schema(node: Mapping[str, Any], definitions: Mapping[str, Any], keywords: tuple[str, ...]) -> dict[str, Any]:
     """A part of pydantic's schema with references written out, and only what providers take."""
     if "$ref" in node:
         referred = definitions[node["$ref"].rpartition("/")[2]]
