@@ -32,7 +32,8 @@ def choice_of(value: Any, field: str, words: Mapping[str, str] | None = None) ->
     """
     if value is None or (isinstance(value, str) and not value.strip()):
         raise Faulty(field, value, "states no choice", "fill in who was chosen, or remove the row")
-    text = str(value).strip()
+    whole = isinstance(value, float) and value.is_integer()  # 1.0: pandas writes 1 so beside a missing one
+    text = str(int(value) if whole else value).strip()
     found = (words or {}).get(text) or (_CHOICES.get(text.lower()) if not isinstance(value, bool) else None)
     if found is None:
         known = ", ".join(sorted({*(words or {}), "A", "B", "tie"}))

@@ -18,7 +18,7 @@ from judge_pipeline.orchestration.partitions import PREFERENCE_SETS
 from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
 from judge_pipeline.preference.pair_texts import pair_texts
 from judge_pipeline.settings import Workspace
-from judge_pipeline.settings.redaction import RedactionSettings
+from judge_pipeline.settings.redaction import PairRedaction
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline.tables.misalignment import (
     MISALIGNMENT,
@@ -69,7 +69,7 @@ class Made:
         (self.workspace.data_dir / "preference" / name).mkdir(parents=True, exist_ok=True)
         self.store.write(PREFERENCE_PAIRS, made.pairs, name)
         self.store.write(PREFERENCE_SPLITS, made.splits, name)
-        self.store.write(PAIR_TEXTS, pair_texts(made.pairs, RedactionSettings())[0], name)
+        self.store.write(PAIR_TEXTS, pair_texts(made.pairs, PairRedaction())[0], name)
         self.store.write(RUBRIC_SCORES, made.scores, name)
         for judge, table in made.judgments.items():
             self.store.write(PAIR_JUDGMENTS, table, name, judge)

@@ -292,6 +292,36 @@ def test_icai_annotated_pairs(version: str) -> None:
     assert "ann" in unknown.loc[0, "reason"]
 
 
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_words_of_another_annotator_than_the_one_who_chose_do_not_cost_the_pair(version: str) -> None:
+    document = json.loads(icai(version))
+    annotations = document["comparisons"][0]["annotations"]
+    chooser = document["metadata"]["default_annotator"]
+    other = next(key for key in annotations if key != chooser)
+    annotations[other] = {"pref": "neither of them"}
+    pair = read(json.dumps(document), path="pairs.json", format="icai").pairs.to_dict("records")[0]
+    assert (pair["pair_id"], pair["w"]) == ("c1", "B")
+    assert pair["notes"] == f"annotator {other} said 'neither of them', which is no choice"
+    annotations[chooser] = {"pref": "neither of them"}
+    assert read(json.dumps(document), path="pairs.json", format="icai").quarantine["value"].tolist() == [
+        "neither of them"
+    ]
+
+
+def test_labels_that_pandas_made_decimal_are_the_numbers_that_they_were() -> None:
+    row = {"scenario": "code_generation", "prompt": "p", "response 1": "x", "response 2": "y"}
+    assert one([row | {"label": 1.0}], format="auto_j")["w"] == "B"
+    wrong = read([row | {"label": 0.5}, row | {"label": True}], format="auto_j")
+    assert wrong.pairs.empty and wrong.quarantine["value"].tolist() == ["0.5", "True"]
+
+
+def test_a_question_that_nobody_answered_is_no_response_of_bigcodereward() -> None:
+    states = {f"model_{x}": {"messages": [["User", "make a page"]]} for x in "AB"}
+    found = read([{"chat_session_id": "s", "vote_type": "vote_left", "states": states}], format="bigcodereward")
+    assert found.pairs.empty
+    assert found.quarantine["reason"].tolist() == ["ends with a question and no answer"]
+
+
 def test_a_file_of_another_format_is_set_aside_row_by_row() -> None:
     for name in IMPORTERS:
         found = read([{"what": "else"}, {"what": "ever"}], format=name)

@@ -65,6 +65,8 @@ def _turns(states: Mapping[str, Any], model: str) -> list[Turn]:
             raise Faulty(f"states.{model}.messages", message, "is no pair of a role and a text", "remove the row")
         role = str(message[0]).lower()
         turns.append((_ROLES.get(role, role), said_in(message[-1], f"states.{model}.messages")))
+    if turns[-1][0] == "user":
+        raise Faulty(f"states.{model}.messages", messages[-1], "ends with a question and no answer", "remove the row")
     return turns
 
 

@@ -14,7 +14,7 @@ from judge_pipeline.ingest.encodings import decode
 from judge_pipeline.ingest.json_artifacts import load_json
 from judge_pipeline.ingest.record_files import Record, plain
 from judge_pipeline.ingest.records import UnreadableArtifact
-from judge_pipeline.preference.drafts import LeftOut, PairDraft
+from judge_pipeline.preference.drafts import Faulty, LeftOut, PairDraft
 from judge_pipeline.preference.importers.importer import Importer, Records, Values
 from judge_pipeline.preference.row_values import choice_of, label_of, mapping_of, response_of, text_of, within
 from judge_pipeline.settings.preference import IcaiSource
@@ -56,10 +56,11 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
     """The pair of a comparison."""
     del source
     annotators: Mapping[str, Mapping[str, Any]] = values[_ANNOTATORS]
-    chosen = {key: _choice(said, key) for key, said in mapping_of(values.get("annotations"), "annotations").items()}
-    w = chosen.get(values[_CHOOSER])
+    annotations = mapping_of(values.get("annotations"), "annotations")
+    w = _choice(annotations.get(values[_CHOOSER]), values[_CHOOSER])
     if w is None:
         raise LeftOut("the annotator did not choose", "source.annotator")
+    chosen, notes = _known_choices(annotations)
     told = {key: (annotators.get(key) or {}, choice) for key, choice in chosen.items() if choice is not None}
     people = {key: str(who.get("name") or key) for key, (who, _) in told.items() if who.get("type") == "human"}
     texts = [_text(values, x) for x in "ab"]
@@ -79,6 +80,7 @@ def pair_of(values: Values, source: IcaiSource) -> PairDraft:
         },
         model_a=label_of(models[0], "model_a"),
         model_b=label_of(models[1], "model_b"),
+        notes=notes,
     )
 
 
@@ -86,6 +88,18 @@ def _text(values: Values, side: str) -> str:
     """A response's text: in an object of its own (version 2.0) or beside the other (1.0)."""
     new, old = f"response_{side}", f"text_{side}"
     return response_of(within(values, new, "text") if new in values else values.get(old), new)
+
+
+def _known_choices(annotations: Mapping[str, Any]) -> tuple[dict[str, str | None], list[str]]:
+    """What each annotator chose, and notes on words that are no choice: any column of a source may be an annotator."""
+    chosen: dict[str, str | None] = {}
+    notes = []
+    for key, said in annotations.items():
+        try:
+            chosen[key] = _choice(said, key)
+        except Faulty as faulty:
+            notes.append(f"annotator {key} said {str(faulty.value)[:40]!r}, which is no choice")
+    return chosen, notes
 
 
 def _choice(said: Any, field: str) -> str | None:
