@@ -25,6 +25,7 @@ from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones, annotator_name, pair_name
 from judge_pipeline.preference.withdrawn import Withdrawn, asked_about, without_votes
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.guidance import FOLDER as GUIDANCE_COPIES
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS, criteria
@@ -81,7 +82,7 @@ class PairTraces:
         request_ids: what was asked about them, in the checkpoint.
         heirs: request of theirs -> the same about another pair of the same texts.
         counts: what would be removed: table or store -> rows or files.
-        files: the set's own files that name it.
+        files: people's own files that name it: the set's, and copies of guidance.
         runs: the set's runs in Dagster's records.
         unfinished_runs: those that are not at an end.
     """
@@ -317,10 +318,15 @@ def _remove_half_written(workspace: Workspace, name: str) -> None:
 
 
 def _files_that_name(workspace: Workspace, subject: Subject) -> tuple[Path, ...]:
-    """The files in the set's folder that hold the pair's id, or the annotator's name, as a whole word."""
+    """The files that hold the pair's id, or the annotator's name, as a whole word.
+
+    They are looked for in the set's folder, and among copies of guidance, which list the pairs that they rest on.
+    """
     folder = preference_folders(workspace).get(subject.preference_set)
-    if folder is None or not folder.is_dir() or len(subject.words) < 3:
+    if len(subject.words) < 3:
         return ()
     word = whole_word(subject.words)
-    files = (file for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_symlink())
+    found = [] if folder is None or not folder.is_dir() else sorted(folder.rglob("*"))
+    found += sorted((workspace.config_dir / GUIDANCE_COPIES).glob("*.yaml"))
+    files = (file for file in found if file.is_file() and not file.is_symlink())
     return tuple(file for file in files if word.search(file.read_bytes()))

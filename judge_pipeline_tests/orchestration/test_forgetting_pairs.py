@@ -263,6 +263,17 @@ def test_a_rubric_that_a_person_edited_stays(workspace: Workspace) -> None:
     assert own.is_file() and not own.with_name("edits.found.yaml").exists()
 
 
+def test_a_copy_of_guidance_that_rests_on_the_pair_is_named_and_left_to_its_owner(workspace: Workspace) -> None:
+    own = workspace.config_dir / "guidance" / "copied.yaml"
+    own.parent.mkdir()
+    own.write_text(f"source: {{pairs: {{{WHO}: g1, plain-1: g2}}}}\n", encoding="utf-8")
+    (own.with_name("other.yaml")).write_text(f"source: {{pairs: {{{WHO}2: g1}}}}\n", encoding="utf-8")
+    assert own in pair_traces(workspace, Subject("edits", WHO)).files
+    assert own.with_name("other.yaml") not in pair_traces(workspace, Subject("edits", WHO)).files
+    forget_pairs(workspace, Subject("edits", WHO), "2026-11-30")
+    assert own.is_file()
+
+
 def test_answers_about_pairs_are_no_orphans_of_a_contest(workspace: Workspace) -> None:
     (workspace.data_dir / "contests" / "edits" / "submissions").mkdir(parents=True)
     found = traces_of(workspace, "edits", "E001")
