@@ -118,9 +118,20 @@ def judge_figures(
 def _left_out_notes(pairs: JudgedPairs, rule: ScoringRule, ab: IntArray, here: BoolArray) -> tuple[str, ...]:
     not_asked = int((here & (ab == NOT_ASKED)).sum())
     tied = 0 if rule.ties else int((here & (ab != NOT_ASKED) & (pairs.labels == TIE)).sum())
-    notes = [f"{not_asked} pairs of other judges have no row of this one"] if not_asked else []
-    notes += [f"{tied} pairs that people call a tie are left out"] if tied else []
+    notes = []
+    if not_asked:
+        notes.append(f"{_pairs(not_asked)} of other judges {_of_number(not_asked, 'has', 'have')} no row of this one")
+    if tied:
+        notes.append(f"{_pairs(tied)} that people call a tie {_of_number(tied, 'is', 'are')} left out")
     return tuple(notes)
+
+
+def _pairs(n: int) -> str:
+    return f"{n} {_of_number(n, 'pair', 'pairs')}"
+
+
+def _of_number(n: int, one: str, more: str) -> str:
+    return one if n == 1 else more
 
 
 def _of_choices(

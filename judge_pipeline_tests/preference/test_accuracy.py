@@ -103,6 +103,11 @@ def test_a_cell_of_table_2() -> None:
     assert found["first_slot_share"]["p_value"] < 0.01
 
 
+def test_one_pair_is_not_called_pairs() -> None:
+    found = figures(preference_accuracy(decisions([("A", "A", "A"), ("tie", "A", "A")]), n_resamples=20))
+    assert "1 pair that people call a tie is left out" in found["acc"]["reason"]
+
+
 def test_one_order_leaves_what_needs_two_undefined() -> None:
     table = preference_accuracy(decisions([("A", "A", None), ("B", "A", None)]).drop(columns="decision_ba"))
     found = figures(table)
