@@ -28,7 +28,7 @@ def criteria_cautions(given: CriteriaReportInput, provenance: PreferenceProvenan
         _scripted(given), _embedded(given), _leaked(given), _outdated(given), _left_out(given), _gone(given),
         _no_monolithic(given), _small(given), None if ablation is None else _invalid(given, ablation),
         None if ablation is None else _few_resamples(ablation, provenance.resamples), _partial(given),
-        _missing(given),
+        None if ablation is None else _limited(ablation), _missing(given),
     )  # fmt: skip
     return [*found, *(statement for statement in further if statement is not None)]
 
@@ -180,6 +180,22 @@ def _partial(given: CriteriaReportInput) -> Statement | None:
         f"{names(fewer, 5)} decided fewer pairs than others. Acc is of each one's own pairs; gains are of the pairs "
         "that both decided.",
         "judged",
+    )
+
+
+def _limited(ablation: pd.DataFrame) -> Statement | None:
+    """Where fewer pairs were judged than there are, a floor and an Acc are not of the same pairs."""
+    acc = ablation[(ablation["figure"] == "acc") & ablation["category"].isna()]
+    n_all, n_judged = (
+        acc.loc[which, "n"].max() for which in (acc["configuration"].isna(), ~acc["configuration"].isna())
+    )
+    if pd.isna(n_all) or pd.isna(n_judged) or n_judged >= n_all:
+        return None
+    return Statement(
+        "Not every pair was judged",
+        f"No configuration decided more than {int(n_judged):,} of {int(n_all):,} pairs. Acc is of those, floors are of "
+        "all: to hold one against the other, judge the rest.",
+        "floors",
     )
 
 

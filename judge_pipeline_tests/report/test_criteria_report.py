@@ -231,6 +231,15 @@ def test_leaks_old_guidance_and_few_resamples_are_warnings(given: CriteriaReport
     assert "May not be used." in page and page.count("Leak check: no pair that is judged") == 1
 
 
+def test_floors_of_more_pairs_than_were_judged_are_a_warning(given: CriteriaReportInput) -> None:
+    def more(ablation: pd.DataFrame) -> pd.DataFrame:
+        return ablation.assign(n=ablation["n"] + 5 * ablation["configuration"].isna())
+
+    lead = "Not every pair was judged"
+    assert not any(each.lead == lead for each in criteria_cautions(given, provenance()))
+    assert "floors are of all" in said(criteria_cautions(ablation_with(given, more), provenance()), lead)
+
+
 def test_figures_without_anything_to_draw_say_why() -> None:
     empty = CRITERIA_ABLATION.empty()
     for figure in (
