@@ -111,19 +111,21 @@ def judge_figures(
         terms = [] if share is None else [Term(share & offered, offered)]
         why = ONE_ORDER if share is None else "no pair was asked of the judge"
         figures[name] = Figure(terms, n_offered if terms else 0, total - (n_offered if terms else 0), why, notes)
-    figures["first_slot_share"] = _first_slot(ab, ba, offered, total, notes)
+    figures["first_slot_share"] = _first_slot(ab, ba, here, total, _not_asked_notes(ab, here))
     return {**figures, **_length_figures(pairs, ab, ba, offered, total, notes)}
 
 
 def _left_out_notes(pairs: JudgedPairs, rule: ScoringRule, ab: IntArray, here: BoolArray) -> tuple[str, ...]:
-    not_asked = int((here & (ab == NOT_ASKED)).sum())
+    notes = list(_not_asked_notes(ab, here))
     tied = 0 if rule.ties else int((here & (ab != NOT_ASKED) & (pairs.labels == TIE)).sum())
-    notes = []
-    if not_asked:
-        notes.append(f"{_pairs(not_asked)} of other judges {_of_number(not_asked, 'has', 'have')} no row of this one")
     if tied:
         notes.append(f"{_pairs(tied)} that people call a tie {_of_number(tied, 'is', 'are')} left out")
     return tuple(notes)
+
+
+def _not_asked_notes(ab: IntArray, here: BoolArray) -> tuple[str, ...]:
+    n = int((here & (ab == NOT_ASKED)).sum())
+    return (f"{_pairs(n)} of other judges {_of_number(n, 'has', 'have')} no row of this one",) if n else ()
 
 
 def _pairs(n: int) -> str:
@@ -159,15 +161,15 @@ def _of_both_orders(ab: IntArray, ba: IntArray | None) -> dict[str, BoolArray | 
     return {"consistent_share": (ab == ba) & (ab >= 0), "valid_share": (ab >= 0) & (ba >= 0)}
 
 
-def _first_slot(ab: IntArray, ba: IntArray | None, offered: BoolArray, total: int, notes: tuple[str, ...]) -> Figure:
+def _first_slot(ab: IntArray, ba: IntArray | None, here: BoolArray, total: int, notes: tuple[str, ...]) -> Figure:
     """A in order AB and B in order BA, of all answers that choose; 0.5 where the place of a response is nothing.
 
-    Counts answers, two for each of the ``total`` pairs.
+    Counts answers, two for each of the ``total`` pairs, whatever people chose on them: also of those they call a tie.
     """
     if ba is None:
         return Figure([], 0, 2 * total, f"{ONE_ORDER}; what is first and what is better are one thing")
-    first = ((ab == A).astype(float) + (ba == B)) * offered
-    answers = (np.isin(ab, (A, B)).astype(float) + np.isin(ba, (A, B))) * offered
+    first = ((ab == A).astype(float) + (ba == B)) * here
+    answers = (np.isin(ab, (A, B)).astype(float) + np.isin(ba, (A, B))) * here
     n = int(answers.sum())
     return Figure([Term(first, answers)], n, 2 * total - n, "no answer chooses A or B", notes, 0.5)
 
