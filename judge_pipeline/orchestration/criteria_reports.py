@@ -102,7 +102,7 @@ def _made_under_other(
         return "under other settings than criteria.yaml has"
     with suppress(SettingsError):  # of a judge that is gone the decisions stay
         settings = questioned_settings(workspace, judge)
-        answers = json.loads(json.dumps(settings.answer_settings(), default=str))
+        answers = json.loads(json.dumps(settings.answer_settings("criteria"), default=str))
         if made_under.get("answers", answers) != answers:
             return "by another model, or with other parameters, than judges.yaml has"
         prompts = prompts_sha256(workspace, "criteria", settings)

@@ -155,7 +155,7 @@ def given_pairs(
         "judge": by.judge,
         "configuration": by.name,
         "how": judged_how(by.configuration),
-        "answers": by.settings.answer_settings(),
+        "answers": by.settings.answer_settings("criteria"),
         "prompts_sha256": prompts_sha256(workspace, "criteria", by.settings),
         "shown": {
             "context_chars": judging.context_chars,

@@ -7,7 +7,7 @@ and the model is asked again with the error.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, cast
 
@@ -139,7 +139,3 @@ class AnyScoresAnswer(BaseModel):
     __pydantic_extra__: dict[str, Slot]
 
     item_1: Slot
-
-
-SCORE_OF_SLOT: Mapping[str, int] = {"first": -1, "equal": 0, "second": 1}
-"""What a slot is where y_A stands first."""

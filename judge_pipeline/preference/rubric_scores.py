@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
@@ -10,10 +10,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from judge_pipeline.preference.pair_question import pair_key
-from judge_pipeline.preference.rubric_answers import SCORE_OF_SLOT, score_fields
+from judge_pipeline.preference.rubric_answers import score_fields
 from judge_pipeline.preference.rubric_items import Item
 from judge_pipeline.preference.rubric_pairs import ShownPair
 from judge_pipeline.preference.rubric_questions import Answers, requests, score_shown
+from judge_pipeline.preference.verdicts import unswapped
 from judge_pipeline.tables.pair_judging import PRESENTATION_ORDERS
 from judge_pipeline.tables.rubric import RUBRIC_SCORES
 
@@ -109,9 +110,12 @@ def rubric_scores(
     )
 
 
+_SCORE_OF_RESPONSE: Mapping[str | None, int] = {"A": -1, "tie": 0, "B": 1}
+
+
 def _score(slot: str, order: str) -> int:
     """In terms of y_A (-1) and y_B (+1)."""
-    return SCORE_OF_SLOT[slot] * (1 if order == "AB" else -1)
+    return _SCORE_OF_RESPONSE[unswapped("tie" if slot == "equal" else slot, order)]
 
 
 def combined(score_ab: int | None, score_ba: int | None, two_orders: TwoOrders) -> int | None:
