@@ -148,7 +148,7 @@ def test_decisions_of_another_model_of_the_name_are_no_part_of_a_gain(stored: St
         name: JudgedTables(JUDGE, name, stored.store.read(criteria_tables.CRITERIA_DECISIONS, NAME, f"{JUDGE}@{name}"))
         for name in ("monolithic", "full")
     }
-    now = json.loads(json.dumps(settings.answer_settings(), default=str))
+    now = json.loads(json.dumps(settings.answer_settings("criteria"), default=str))
     cut = {"context_chars": 24_000, "response_chars": 24_000, "images": True}
     stored.write(own["full"], answers=now, shown=cut)
     stored.write(own["monolithic"], answers=now | {"model": "openai/older"}, shown=cut)
