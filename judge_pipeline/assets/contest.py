@@ -126,7 +126,7 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
             "files_parsed": read.n_parsed,
             **withdrawals,
         }
-        yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
+        yield from events(context, table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
 
 

@@ -89,7 +89,7 @@ def _stage_asset(
             shown = running.metadata()
         for table, own in made.items():
             told = Made(own.rows, {**own.metadata, **shown}, own.problems)
-            yield from events(table, told, outs[table], table.name, running.given.provenance)
+            yield from events(context, table, told, outs[table], table.name, running.given.provenance)
             context.resources.progress.table(table.name, len(own.rows))
 
     return run

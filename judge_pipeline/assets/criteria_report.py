@@ -82,7 +82,7 @@ def measure_criteria(context: dg.AssetExecutionContext, **tables: Any) -> Iterat
         provenance = None
         if holds_figures(table):
             provenance = preference_provenance(context, table, _INPUTS, version) | {"resamples": resamples}
-        yield from events(table, Made(rows, shown, problems), _ABLATION[table], table.name, provenance)
+        yield from events(context, table, Made(rows, shown, problems), _ABLATION[table], table.name, provenance)
         context.resources.progress.table(table.name, len(rows))
 
 

@@ -91,7 +91,7 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
         metadata = {**_shown(found, len(training.texts)), **asking.tally.metadata()}
         problems = _problems(found, records, preference_splits)
         for table, rows in {GUIDANCE_RECORDS: records, GUIDANCE: guidance_table(found.made)}.items():
-            yield from events(table, Made(rows, metadata, problems), _MADE[table], table.name)
+            yield from events(context, table, Made(rows, metadata, problems), _MADE[table], table.name)
             context.resources.progress.table(table.name, len(rows))
 
     return make_guidance

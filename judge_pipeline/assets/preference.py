@@ -56,7 +56,8 @@ _READ: dict[Table, tuple[Check, ...]] = {
         group=GROUP,
         rooms=(
             "ingest", "preference/pairs.py", "preference/importers", "preference/drafts.py", "preference/row_values.py",
-            "preference/fenced_code.py", "preference/screenshots.py", "orchestration/evidence_files.py",
+            "preference/set_aside.py", "preference/fenced_code.py", "preference/screenshots.py",
+            "orchestration/evidence_files.py",
         ),
     ),
     deps=[PREFERENCE_FOLDER],
@@ -100,7 +101,7 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     }
     made = {PREFERENCE_PAIRS: read.pairs, PREFERENCE_QUARANTINE: read.quarantine, PREFERENCE_SELECTION: read.selection}
     for table, rows in made.items():
-        yield from events(table, Made(rows, metadata, problems), _READ[table], table.name)
+        yield from events(context, table, Made(rows, metadata, problems), _READ[table], table.name)
         context.resources.progress.table(table.name, len(rows))
     evidence.prune(read.pairs)  # last: the tables of before are in force until the new ones stand
 
@@ -113,15 +114,16 @@ def _hashed(files: Iterable[tuple[str, bytes]], hashes: dict[str, str]) -> Itera
 
 
 def _problems(read: Any) -> dict[str, list[str]]:
-    aside = [
-        f"{q.source_file}, {q.place}: {f'{q.field} ' if q.field else ''}{q.reason} ({q.remedy})"
-        for q in read.quarantine.itertuples()
-    ]
+    from judge_pipeline.preference.pairs import FAULTY
+    from judge_pipeline.preference.set_aside import said_of
+
+    aside = [said_of(row) for row in read.quarantine.to_dict("records")]
     counts = read.selection.groupby("effect")["n"].sum()
     kept = int(counts.get("kept", 0) + counts.get("swapped", 0))
     counted = [] if kept == len(read.pairs) else [f"{kept} rows are counted as pairs, {len(read.pairs)} are there"]
-    if int(counts.get("set_aside", 0)) > len(read.quarantine):
-        counted.append(f"{int(counts['set_aside'])} rows are set aside, the quarantine holds {len(read.quarantine)}")
+    one_by_one = int(read.selection.loc[read.selection["reason"] == FAULTY, "n"].sum())
+    if one_by_one > len(read.quarantine):  # the rows of a file that lacks a column stand there as that file
+        counted.append(f"{one_by_one} rows are set aside, the quarantine holds {len(read.quarantine)}")
     return {"nothing_set_aside": aside, "all_accounted_for": counted}
 
 
@@ -229,7 +231,7 @@ def make_pair_texts(context: dg.AssetExecutionContext, preference_pairs: Any) ->
     metadata = {"n_replaced": int(counts["n_replaced"].sum())}
     metadata |= {f"screenshots_{state}": n for state, n in screenshots.items() if n}
     for table, rows in {PAIR_TEXTS: texts, PAIR_REDACTION_COUNTS: counts}.items():
-        yield from events(table, Made(rows, metadata, problems), _TEXTS[table], table.name)
+        yield from events(context, table, Made(rows, metadata, problems), _TEXTS[table], table.name)
         context.resources.progress.table(table.name, len(rows))
 
 

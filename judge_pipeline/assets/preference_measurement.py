@@ -188,7 +188,9 @@ def fit_preference_models(context: dg.AssetExecutionContext, **tables: Any) -> I
     for table, rows in made.items():
         provenance = preference_provenance(context, table, _MODELLED, version) if holds_figures(table) else None
         figures = draw if table is MISALIGNMENT else None
-        yield from events(table, Made(rows, metadata, problems), _MODELS[table], table.name, provenance, figures)
+        yield from events(
+            context, table, Made(rows, metadata, problems), _MODELS[table], table.name, provenance, figures
+        )
         context.resources.progress.table(table.name, len(rows))
 
 

@@ -94,7 +94,7 @@ def make_judge_requests(
         VERDICT_WORD_COUNTS: Made(found, {"verdict_words": words, **in_places}),
     }
     for table, rows in tables.items():
-        yield from events(table, rows, _MADE[table], table.name)
+        yield from events(context, table, rows, _MADE[table], table.name)
         context.resources.progress.table(table.name, len(rows.rows))
 
 

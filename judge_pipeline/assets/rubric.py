@@ -90,7 +90,7 @@ def find_rubric(
     problems = _finding_problems(found, force, weak)
     made = {RUBRIC_PROPOSALS: proposals_table(found.proposals), RUBRIC: rubric_table(force.items)}
     for table, rows in made.items():
-        yield from events(table, Made(rows, metadata, problems), _FOUND[table], table.name)
+        yield from events(context, table, Made(rows, metadata, problems), _FOUND[table], table.name)
         context.resources.progress.table(table.name, len(rows))
 
 
@@ -269,7 +269,7 @@ def gather_rubric_themes(context: dg.AssetExecutionContext) -> Iterator[Any]:
         "every_item_has_a_theme": [f"{row['preference_set']}: {row['title']}" for row in alone.to_dict("records")],
     }
     for table, made in {RUBRIC_THEMES: rows, RUBRIC_THEME_SUMMARY: summary}.items():
-        yield from events(table, Made(made, metadata, problems), _OVER_SETS[table], table.name)
+        yield from events(context, table, Made(made, metadata, problems), _OVER_SETS[table], table.name)
         context.resources.progress.table(table.name, len(made))
 
 

@@ -80,6 +80,17 @@ def configured_judge_of(context: dg.AssetExecutionContext) -> tuple[str, str]:
     return judge, configuration
 
 
+def partition_words(context: dg.AssetExecutionContext) -> str | None:
+    """The running partition in words, its set or contest first and then its judge; None: it has no partition."""
+    if not context.has_partition_key:
+        return None
+    key = context.partition_key
+    if not isinstance(key, dg.MultiPartitionKey):
+        return str(key)
+    own = key.keys_by_dimension
+    return ", ".join(own[name] for name in sorted(own, key=lambda name: (name == "judge", name)))
+
+
 def _dimension(context: dg.AssetExecutionContext, name: str) -> str:
     key = context.partition_key
     return key.keys_by_dimension[name] if isinstance(key, dg.MultiPartitionKey) else str(key)

@@ -15,7 +15,7 @@ from typing import Any
 import dagster as dg
 
 from judge_pipeline.orchestration.parquet_store import table_file
-from judge_pipeline.orchestration.partitions import CONTESTS
+from judge_pipeline.orchestration.partitions import CONTESTS, partition_words
 from judge_pipeline.table_schema import Column, Table, TableError
 
 OWNERS = ["team:judge-research"]
@@ -132,6 +132,7 @@ def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec
 
 
 def events(
+    context: dg.AssetExecutionContext,
     table: Table,
     made: Made,
     checks: Sequence[Check],
@@ -141,6 +142,7 @@ def events(
 ) -> Iterator[Any]:
     """What Dagster is told of a table that was made: the output with its metadata, and each check's result.
 
+    Dagster's page of a check names no partition, so a result says itself of which set or contest it is.
     ``draw`` is given the conformed rows; the metadata that it returns are shown, too.
 
     Raises:
@@ -165,7 +167,7 @@ def events(
     )
     yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(file.rows)})
     for check in checks:
-        yield _result(table, check, made.problems.get(check.name, ()))
+        yield _result(table, check, made.problems.get(check.name, ()), partition_words(context))
 
 
 def table_asset(
@@ -242,7 +244,7 @@ def table_asset(
             say = provenance_by(partitions_def) if holds_figures(table) else None
             provenance = say(context, table, inputs, version) if say else None
             draw = partial(_drawn, context, table, tables, version) if figures else None
-            yield from events(table, made, checks, table.name, provenance, draw)
+            yield from events(context, table, made, checks, table.name, provenance, draw)
             context.resources.progress.table(table.name, len(made.rows))
 
         return run
@@ -258,14 +260,17 @@ def _drawn(
     return write_figures(context, table.name, {**inputs, table.name: rows}, version)
 
 
-def _result(table: Table, check: Check, problems: Sequence[str]) -> dg.AssetCheckResult:
+def _result(table: Table, check: Check, problems: Sequence[str], of: str | None) -> dg.AssetCheckResult:
+    said = "; ".join(problems[:5])
     return dg.AssetCheckResult(
         check_name=check.name,
         asset_key=table.name,
         passed=not problems,
         severity=dg.AssetCheckSeverity.WARN if check.warns else dg.AssetCheckSeverity.ERROR,
-        description="; ".join(problems[:5]) or None,
-        metadata={"problems": len(problems)} | ({"first": "\n".join(problems[:20])} if problems else {}),
+        description=(f"{of}: {said}" if of else said) if problems else None,
+        metadata={"problems": len(problems)}
+        | ({"partition": of} if of else {})
+        | ({"first": "\n".join(problems[:20])} if problems else {}),
     )
 
 

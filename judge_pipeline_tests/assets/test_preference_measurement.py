@@ -163,7 +163,8 @@ def test_choices_become_figures_and_what_is_planted_is_found(
     assert set(accuracy.loc[accuracy["rule"] == "exact", "of"]) == {"judge", "floor"}
     assert accuracy.loc[accuracy["of"] == "family", "name"].unique().tolist() == ["plain"]
     problems = made.problems(result)
-    assert "first: Acc 0.000 is not above" in problems["floors_beaten"] and "alike" not in problems["floors_beaten"]
+    floors = problems["floors_beaten"]
+    assert floors.startswith("made: ") and "first: Acc 0.000 is not above" in floors and "alike" not in floors
     assert "adds_up" not in problems
 
     tested = store.read(MISALIGNMENT, "made")
@@ -201,7 +202,9 @@ def test_nothing_judged_and_nothing_scored_are_tables_with_reasons(made: Made) -
     result = made.run()
     assert result.success
     problems = made.problems(result)
-    assert problems["a_judge_is_verified"] and problems["some_items_scored"] == "no pair has a score for every item"
+    assert (
+        problems["a_judge_is_verified"] and problems["some_items_scored"] == "made: no pair has a score for every item"
+    )
     assert made.store.read(PREFERENCE_ACCURACY, "made").empty
     models = made.store.read(PREFERENCE_MODELS, "made")
     assert set(models["reason"]) == {"no pair has a score for every item"} and models["value"].isna().all()

@@ -81,7 +81,9 @@ def test_each_period_is_asked_anew_and_drift_fails_the_check(
     drift = ask(loopback, "2026-03")
     assert drift.error is None
     assert len(drift.failed_checks) == 1
-    assert drift.failed_checks[0].startswith("anchor_runs: no_drift: loopback has drifted by 2026-03: ")
+    contest = loopback.contest.folder.name
+    said = f"anchor_runs: no_drift: {contest}, loopback: loopback has drifted by 2026-03: "
+    assert drift.failed_checks[0].startswith(said)
     runs = loopback.table(ANCHOR_RUNS, "loopback")
     assert runs.groupby("period")["attempt_id"].nunique().to_dict() == {"2026-01": n, "2026-02": n, "2026-03": n}
     assert loopback.table(JUDGE_OUTPUTS, "loopback").equals(outputs)
@@ -89,7 +91,7 @@ def test_each_period_is_asked_anew_and_drift_fails_the_check(
     with open_instance(loopback.workspace) as instance:
         report = run_job(build_definitions(loopback.workspace), instance, REPORT_CONTEST, "mini")
     assert report.error is None
-    assert any(line.startswith("anchor_figures: no_drift: loopback") for line in report.failed_checks)
+    assert any(line.startswith(f"anchor_figures: no_drift: {contest}: loopback") for line in report.failed_checks)
     figures = loopback.table(ANCHOR_FIGURES).set_index(["period", "metric", "quantity"])
     assert figures.loc[("2026-02", "brier", "change"), "value"] == 0
     assert figures.loc[("2026-03", "brier", "change"), "ci95_low"] > 0
