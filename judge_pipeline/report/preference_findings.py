@@ -43,8 +43,8 @@ def preference_findings(given: PreferenceReportInput, provenance: PreferenceProv
         rows = under_rule(given.preference_accuracy, provenance.rule)
         acc = _of_judges(rows, "acc")
         found += [
-            _best(rows, acc), _floors(rows, acc), _people(rows), _position(rows), _gap(rows), _length(rows),
-            _families(rows),
+            _best(rows, acc, _baselines(given)), _floors(rows, acc), _people(rows), _position(rows), _gap(rows),
+            _length(rows), _families(rows),
         ]  # fmt: skip
     found += [
         _misaligned(given.misalignment, given.preference_model_fits, provenance.chooser),
@@ -59,10 +59,17 @@ def _of_judges(rows: pd.DataFrame, figure: str) -> dict[str, Estimate]:
     return {str(row["name"]): read_estimate(row) for row in own.to_dict("records")}
 
 
-def _best(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement:
+def _baselines(given: PreferenceReportInput) -> set[str]:
+    """The rules and fitted models that a judge has to beat, by their labels."""
+    return {kind.label for kind in given.kinds.values() if kind.backend == "baseline"}
+
+
+def _best(rows: pd.DataFrame, acc: Mapping[str, Estimate], baselines: set[str]) -> Statement:
+    """The judge that chooses as labelled most often; none is called so where no interval is above the best floor."""
     if not acc:
         return Statement("No accuracy", "Acc is undefined for every judge.", "choosing")
-    best = max(acc, key=lambda judge: acc[judge].value or 0.0)
+    judges = {judge: estimate for judge, estimate in acc.items() if judge not in baselines} or acc
+    best = max(judges, key=lambda judge: judges[judge].value or 0.0)
     acc_pc = _of_judges(rows, "acc_pc").get(best)
     share = _of_judges(rows, "choice_share").get(best)
     also = "" if acc_pc is None else f"; Acc_PC {_words(acc_pc)}"
@@ -70,8 +77,14 @@ def _best(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement:
     told = _told_from(rows, best)
     others = len(acc) - 1
     rest = f" {_told_words(told, others)} on the same pairs (p < {ALPHA:g} after Holm)." if others else ""
-    lead = f"{best} chooses as labelled most often" if others else f"{best} is the one judge"
-    return Statement(lead, f"Acc {_words(acc[best])}, n = {acc[best].n:,} pairs{also}.{rest}", "choosing")
+    figures = f"Acc {_words(acc[best])}, n = {acc[best].n:,} pairs{also}.{rest}"
+    if (floor := _highest_floor(rows)) and not _above(judges, floor[1].value or 0.0):
+        what = "baseline" if baselines.issuperset(judges) else "judge"
+        which = f"Of {what}s, {best} has the highest Acc: " if len(judges) > 1 else f"{best}: "
+        return Statement(f"No {what} is shown to be above the best floor", f"{which}{figures}", "choosing")
+    among = " of the judges" if len(judges) < len(acc) else ""
+    lead = f"{best} chooses as labelled most often{among}" if len(judges) > 1 else f"{best} is the one judge"
+    return Statement(lead, figures, "choosing")
 
 
 def _told_words(told: Sequence[str], others: int) -> str:
@@ -88,15 +101,24 @@ def _told_from(rows: pd.DataFrame, judge: str) -> list[str]:
     return [str(other if name == judge else name) for name, other in zip(told["name"], told["other"], strict=True)]
 
 
-def _floors(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement | None:
+def _above(acc: Mapping[str, Estimate], level: float) -> list[str]:
+    """The judges whose 95% interval lies above a level."""
+    return [judge for judge, estimate in acc.items() if estimate.ci95 is not None and estimate.ci95[0] > level]
+
+
+def _highest_floor(rows: pd.DataFrame) -> tuple[str, Estimate] | None:
     own = rows[(rows["of"] == "floor") & (rows["figure"] == "acc") & rows["value"].notna()]
     floors = {str(row["name"]): read_estimate(row) for row in own.to_dict("records") if row["name"] not in _UNJUDGEABLE}
-    if not floors or not acc:
+    return max(floors.items(), key=lambda floor: floor[1].value or 0.0, default=None)
+
+
+def _floors(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement | None:
+    floor = _highest_floor(rows)
+    if floor is None or not acc:
         return None
-    highest = max(floors, key=lambda name: floors[name].value or 0.0)
-    level = floors[highest].value or 0.0
+    highest, level = floor[0], floor[1].value or 0.0
     bounded = {judge: estimate.ci95 for judge, estimate in acc.items() if estimate.ci95 is not None}
-    above = [judge for judge, (low, _) in bounded.items() if low > level]
+    above = _above(acc, level)
     below = [judge for judge, (_, high) in bounded.items() if high < level]
     said = [f"above: {names(above)}"] if above else []
     said += [f"below: {names(below)}"] if below else []
@@ -107,10 +129,10 @@ def _floors(rows: pd.DataFrame, acc: Mapping[str, Estimate]) -> Statement | None
     also += "chance (Acc_PC, 0.5)."
     also = also if acc_pc else ""
     verb = "is" if len(above) == 1 else "are"
-    lead = f"{len(above)} of {len(acc)} judges {verb} above every floor" if above else "No judge is above every floor"
+    lead = f"{len(above)} of {len(acc)} judges {verb} above every floor" if above else "The best floor"
     return Statement(
         lead,
-        f"The highest floor is '{highest}' with {_words(floors[highest])}. By the 95% interval of Acc, "
+        f"The highest floor is '{highest}' with {_words(floor[1])}. By the 95% interval of Acc, "
         f"{'; '.join(said)}.{also} Intervals are not widened for looking at {len(acc)} judges.",
         "levels",
     )

@@ -131,9 +131,12 @@ def test_findings_say_the_numbers_of_the_tables(demo: PreferenceReportInput, rep
     assert accuracy is not None and tested is not None
     said = text_of(report, "#found")
     acc = accuracy[(accuracy["of"] == "judge") & (accuracy["figure"] == "acc") & accuracy["category"].isna()]
-    best = acc.loc[acc["value"].idxmax()]
-    label = "length (baseline)" if best["name"] == "length" else best["name"]
-    assert f"{label} chooses as labelled most often" in said
+    best = acc.loc[acc[acc["name"] != "length"]["value"].idxmax()]
+    assert acc["ci95_low"].max() < 0.5, "every judge is below always B"
+    assert (
+        "No judge is shown to be above the best floor. Of judges, " in said and "most often" not in said.split(".")[0]
+    )
+    assert f"Of judges, {best['name']} has the highest Acc: " in said
     low, high = best["ci95_low"], best["ci95_high"]
     assert f"Acc {100 * best['value']:.1f}% [{100 * low:.1f}, {100 * high:.1f}], n = {best['n']} pairs" in said
     pooled = tested[(tested["effect"] == "coefficient") & tested["judge"].isna()]
@@ -156,6 +159,31 @@ def test_findings_say_the_numbers_of_the_tables(demo: PreferenceReportInput, rep
     assert (
         f"of these {len(ours)}, {also['marginal_effect']} by average marginal effect and {also['relative']} by" in said
     )
+
+
+def lead_of(given: PreferenceReportInput, raised: dict[str, float]) -> str:
+    """The first finding where the Acc of these judges has a value and an interval around it, and all others 0.2."""
+    assert given.preference_accuracy is not None
+    table = given.preference_accuracy.copy()
+    own = (table["of"] == "judge") & (table["figure"] == "acc") & table["category"].isna()
+    for name in table.loc[own, "name"].unique():
+        value = raised.get(name, 0.2)
+        ends = [value, value - 0.05, value + 0.05]
+        table.loc[own & (table["name"] == name), ["value", "ci95_low", "ci95_high"]] = ends
+    found = preference_findings(labelled(replace(given, preference_accuracy=table)), PROVENANCE)[0]
+    return f"{found.lead}. {found.text}"
+
+
+def test_a_judge_is_named_first_where_it_is_above_the_best_floor_and_a_baseline_never_beside_judges(
+    demo: PreferenceReportInput,
+) -> None:
+    assert lead_of(demo, {"simulated-gpt": 0.9}).startswith(
+        "simulated-gpt chooses as labelled most often of the judges"
+    )
+    both = lead_of(demo, {"simulated-gpt": 0.9, "length": 0.95})
+    assert both.startswith("simulated-gpt chooses as labelled most often of the judges")
+    only_baseline = lead_of(demo, {"length": 0.95, "simulated-gpt": 0.3})
+    assert only_baseline.startswith("No judge is shown to be above the best floor. Of judges, simulated-gpt has")
 
 
 def test_a_judge_that_is_not_verified_is_named_with_its_reason_and_in_no_example(report: LexborHTMLParser) -> None:
