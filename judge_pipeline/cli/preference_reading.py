@@ -110,7 +110,7 @@ def _print_profile(console: Console, profile: list[dict[str, Any]]) -> None:
     reasons = []
     for figure, words in _FIGURES.items():
         cells = [by_name.get((figure, statistic)) for statistic in ("count", "share", "p50", "p95")]
-        reasons += [f"{words}: {row['reason']}." for row in cells if row is not None and row["value"] is None][:1]
+        reasons += [f"{words}: {row['reason']}." for row in cells if row is not None and row["reason"]][:1]
         count, share, p50, p95 = map(_shown, cells)
         table.add_row(words, count or (f"{share} %" if share else ""), p50, p95)
     console.print(table)

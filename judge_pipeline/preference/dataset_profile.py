@@ -24,6 +24,9 @@ Detect = Callable[[Sequence[str]], list[str | None]]
 
 _NO_PAIRS = "there is no pair"
 
+SHORT_PROSE_CHARS = 40
+"""Where half of the texts have fewer characters, what Lingua tells of rare languages is noise."""
+
 
 def dataset_profile(pairs: pd.DataFrame, detect: Detect) -> pd.DataFrame:
     """The profile of a set.
@@ -38,7 +41,7 @@ def dataset_profile(pairs: pd.DataFrame, detect: Detect) -> pd.DataFrame:
     records = [{str(key): value for key, value in record.items()} for record in pairs.to_dict("records")]
     rows = [_row("pairs", "count", Estimate(len(records), len(records)))]
     rows.append(_row("instructions", "count", _distinct([_group(record) for record in records])))
-    rows += _languages("natural_languages", _natural(records, detect), "no prose is long enough to tell its language")
+    rows += _natural_languages(records, detect)
     rows += _languages("programming_languages", [_programming(record) for record in records], "no language is stated, "
                        "and no fenced code has a tag")  # fmt: skip
     rows += _percentiles("context_chars", [_context_chars(record) for record in records])
@@ -92,8 +95,17 @@ def _code_lines(records: Iterable[dict[str, Any]]) -> list[int | None]:
     return found
 
 
-def _natural(records: list[dict[str, Any]], detect: Detect) -> list[set[str]]:
-    return [set() if language is None else {language} for language in detect([_prose(record) for record in records])]
+def _natural_languages(records: list[dict[str, Any]], detect: Detect) -> list[dict[str, Any]]:
+    """The natural languages; their number carries a warning where the texts that they are told by are short."""
+    texts = [_prose(record) for record in records]
+    found = detect(texts)
+    of_pairs = [set() if language is None else {language} for language in found]
+    told = [len(text.strip()) for text, language in zip(texts, found, strict=True) if language is not None]
+    median = float(np.median(told)) if told else None
+    warning = None if median is None or median >= SHORT_PROSE_CHARS else (
+        f"told by short texts (median {median:.0f} characters, under {SHORT_PROSE_CHARS}): rare languages are noise"
+    )  # fmt: skip
+    return _languages("natural_languages", of_pairs, "no prose is long enough to tell its language", warning)
 
 
 def _prose(record: dict[str, Any]) -> str:
@@ -112,8 +124,10 @@ def _programming(record: dict[str, Any]) -> set[str]:
     return {stated} if stated else set().union(*(languages_in(response) for response in _responses(record)))
 
 
-def _languages(figure: str, of_pairs: Sequence[set[str]], why_none: str) -> list[dict[str, Any]]:
-    """How many languages there are, and how many pairs are in each."""
+def _languages(
+    figure: str, of_pairs: Sequence[set[str]], why_none: str, warning: str | None = None
+) -> list[dict[str, Any]]:
+    """How many languages there are, with what warns of it, and how many pairs are in each."""
     known = sum(map(bool, of_pairs))
     left_out = len(of_pairs) - known
     counts = Counter(language for languages in of_pairs for language in sorted(languages))
@@ -121,7 +135,7 @@ def _languages(figure: str, of_pairs: Sequence[set[str]], why_none: str) -> list
         return [_row(figure, "count", Estimate.undefined(why_none if of_pairs else _NO_PAIRS, 0, left_out))]
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [
-        _row(figure, "count", Estimate(len(counts), known, left_out)),
+        _row(figure, "count", Estimate(len(counts), known, left_out, reason=warning)),
         *(_row(figure, "share", Estimate(n / known, known, left_out), language) for language, n in ordered),
     ]
 

@@ -47,6 +47,28 @@ class Faulty(ValueError):  # noqa: N818 - as above: what a row is
         self.remedy = remedy
 
 
+class NoColumn(Faulty):
+    """A row without columns that its pair needs: where all rows of a file lack them, the file is at fault.
+
+    Attributes:
+        missing: the columns, as the file should call them.
+        there: the columns that the row has.
+    """
+
+    def __init__(self, missing: Sequence[str], there: Sequence[str]) -> None:
+        self.missing = tuple(missing)
+        self.there = tuple(there)
+        are = "is no column" if len(self.missing) == 1 else "are no columns"
+        has = ", ".join(name if len(name) <= 40 else f"{name[:37]}..." for name in self.there[:30])
+        more = f" and {len(self.there) - 30} more" if len(self.there) > 30 else ""
+        super().__init__(
+            ", ".join(self.missing),
+            None,
+            f"{are} of this file",
+            f"the file has {has}{more}; name what is meant in source.columns of preference.yaml",
+        )
+
+
 @dataclass(slots=True)
 class PairDraft:
     """A pair as an importer read it from one row; ``tables.PREFERENCE_PAIRS`` says what the fields are.

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from judge_pipeline.ingest.records import UnreadableArtifact
-from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, PairDraft, majority
+from judge_pipeline.preference.drafts import BOTH_BAD, Faulty, LeftOut, NoColumn, PairDraft, majority
 from judge_pipeline.preference.importers import IMPORTERS
 from judge_pipeline.preference.screenshots import KeepImage, nothing_kept, problem_of, with_screenshot_kept
 from judge_pipeline.preference.withdrawn import PAIR_WITHDRAWN, Withdrawn
@@ -28,6 +28,7 @@ SWAPPED = "its responses are swapped"
 MERGED = "a further vote on a pair"
 TWICE = "the same pair with the same choice stands before"
 FAULTY = "no pair can be made of it"
+WITHOUT_COLUMN = "its file lacks a column"
 NOTHING_WITHDRAWN = Withdrawn()
 _SCREENSHOT_REMEDY = "put a PNG, JPEG, WebP or GIF into the set's folder under that path; the pair is kept without it"
 
@@ -123,13 +124,16 @@ class _Reading:
 
     def rows_of(self, path: str, data: bytes) -> list[_Row]:
         """The records of a file; without a draft where the format leaves them out, which count in TRACE's order."""
-        rows = []
+        rows: list[_Row] = []
+        without: list[tuple[_Row, NoColumn]] = []
+        n_records = 0
         try:
             for record in self._importer.records(data, path, self._source):
                 if isinstance(record, UnreadableArtifact):
                     self._set_aside_artifact(record)
                     self.count(path, "set_aside", FAULTY)
                     continue
+                n_records += 1
                 row = _Row(path, record.place, None)
                 try:
                     row.draft = self._importer.pair_of(record.values, self._source)
@@ -138,12 +142,16 @@ class _Reading:
                     self.count(path, "left_out", left_out.reason, left_out.setting)
                     if left_out.setting is not None:
                         continue
+                except NoColumn as no_column:
+                    without.append((row, no_column))
+                    continue
                 except Faulty as faulty:
                     self._set_aside(row, faulty)
                     continue
                 rows.append(row)
         except UnreadableArtifact as unreadable:
             self._set_aside_artifact(unreadable)
+        self._set_aside_without_column(path, without, all_rows=len(without) == n_records)
         return rows
 
     def merged(self, rows: list[_Row]) -> list[_Row]:
@@ -245,17 +253,31 @@ class _Reading:
         row.draft = None
 
     def _set_aside(self, row: _Row, faulty: Faulty) -> None:
-        shown = None if faulty.value is None else str(faulty.value)[:80]
-        self.quarantine[(row.path, row.place)] = {
-            "source_file": row.path,
-            "place": row.place,
+        self._note(row.path, row.place, faulty)
+        self.count(row.path, "set_aside", FAULTY)
+        row.draft = None
+
+    def _note(self, path: str, place: str | None, faulty: Faulty) -> None:
+        self.quarantine[(path, place)] = {
+            "source_file": path,
+            "place": place,
             "field": faulty.field,
-            "value": shown,
+            "value": None if faulty.value is None else str(faulty.value)[:80],
             "reason": faulty.reason,
             "remedy": faulty.remedy,
         }
-        self.count(row.path, "set_aside", FAULTY)
-        row.draft = None
+
+    def _set_aside_without_column(self, path: str, without: list[tuple[_Row, NoColumn]], *, all_rows: bool) -> None:
+        """Set the rows aside: as their file where it is all of its rows and they lack the same columns, else each."""
+        faults = [fault for _, fault in without]
+        lacking = [name for name in (faults[0].missing if faults else ()) if all(name in f.missing for f in faults)]
+        if all_rows and lacking and (path, None) not in self.quarantine:
+            there = dict.fromkeys(name for fault in faults for name in fault.there)
+            self._note(path, None, NoColumn(lacking, list(there)))
+            self._counts[(path, "set_aside", WITHOUT_COLUMN, None)] += len(without)
+            return
+        for row, fault in without:
+            self._set_aside(row, Faulty(fault.field, None, "is missing in this row", "fill it in, or remove the row"))
 
     def _set_aside_artifact(self, unreadable: UnreadableArtifact) -> None:
         self.quarantine[(unreadable.path, unreadable.place)] = {

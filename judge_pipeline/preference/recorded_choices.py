@@ -22,7 +22,7 @@ from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.request import canonical_json, sha256
 from judge_pipeline.preference.choice_rows import PairOrder, choice_row, slot_of
 from judge_pipeline.preference.drafts import Faulty
-from judge_pipeline.preference.row_values import label_of
+from judge_pipeline.preference.row_values import label_of, word_in
 from judge_pipeline.preference.verdicts import PRESENTATION_ORDERS, unswapped
 from judge_pipeline.settings import RecordedJudge
 
@@ -221,9 +221,11 @@ class _Row:
         if isinstance(value, float) and value.is_integer():
             value = int(value)
         text = str(value).strip() if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
-        found = known.get(str(self.settings.choice_words.get(text, text)).lower())
+        own = self.settings.choice_words
+        found = known.get((word_in(own, text) or text).casefold())
         if found is None:
-            raise self._wrong(name, f"is none that is known; {remedy}")
+            words = ", ".join(dict.fromkeys([*own, *known.values(), *(word for word in known if len(word) > 1)]))
+            raise self._wrong(name, f"is none that is known ({words}); {remedy}")
         return found
 
     def _number(self, name: str) -> float | None:

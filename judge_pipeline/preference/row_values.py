@@ -25,7 +25,7 @@ def choice_of(value: Any, field: str, words: Mapping[str, str] | None = None) ->
     Args:
         value: as the file holds it.
         field: its column, for messages.
-        words: what this format calls a choice; they go before the usual words.
+        words: what this format calls a choice; they go before the usual words. Of neither does case count.
 
     Raises:
         Faulty: it is missing, or means none; the message says how to name it.
@@ -34,11 +34,23 @@ def choice_of(value: Any, field: str, words: Mapping[str, str] | None = None) ->
         raise Faulty(field, value, "states no choice", "fill in who was chosen, or remove the row")
     whole = isinstance(value, float) and value.is_integer()  # 1.0: pandas writes 1 so beside a missing one
     text = str(int(value) if whole else value).strip()
-    found = (words or {}).get(text) or (_CHOICES.get(text.lower()) if not isinstance(value, bool) else None)
+    found = word_in(words or {}, text) or (_CHOICES.get(text.casefold()) if not isinstance(value, bool) else None)
     if found is None:
-        known = ", ".join(sorted({*(words or {}), "A", "B", "tie"}))
+        known = ", ".join(dict.fromkeys([*(words or {}), *dict.fromkeys(_CHOICES.values()), *list(_CHOICES)]))
         raise Faulty(field, value, f"is no choice that is known ({known})", "name it in source.choice_words")
     return found
+
+
+def word_in(words: Mapping[str, str], text: str) -> str | None:
+    """What a set's own word for a choice means; neither case nor outer white space counts.
+
+    Where words differ in case alone (``{a: A, A: B}``), the one that is written just so is meant; None where there is
+    none, or where it could be several.
+    """
+    if text in words:
+        return words[text]
+    meant = {choice for word, choice in words.items() if word.strip().casefold() == text.strip().casefold()}
+    return meant.pop() if len(meant) == 1 else None
 
 
 def index_choice(value: Any, field: str) -> str:

@@ -98,7 +98,7 @@ def quarantine(table: pd.DataFrame) -> View:
         view.rows.append(
             [
                 Cell(row["source_file"], below=(text(row["place"]) or "whole file",)),
-                Cell(text(row["field"]) or "–", below=(value,) if value else ()),
+                Cell(text(row["field"]) or "–", below=(f"holds {value!r}",) if value else ()),
                 Cell(row["reason"]), Cell(row["remedy"]),
             ]
         )  # fmt: skip

@@ -94,7 +94,7 @@ def test_a_set_is_only_read_and_shown_with_who_chose(folder: Path, run: Run) -> 
         "figure": "pairs", "statistic": "count", "level": None, "value": 120.0, "n": 120, "n_left_out": 0,
         "ci95_low": None, "ci95_high": None, "reason": None,
     }  # fmt: skip
-    assert "row 121 (line 121): w is no choice that is known" in err and "\x1b" not in err
+    assert "row 121 (line 121): w '\\x1b[31mred' is no choice that is known" in err and "\x1b" not in err
 
 
 @pytest.mark.slow

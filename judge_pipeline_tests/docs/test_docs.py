@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_what_follows_from_the_code_is_up_to_date() -> None:
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_git_passes_over_the_folders_that_documents_make_in_the_checkout() -> None:
+    lines = [line for page in PAGES for line in commands(page)]
+    made = {m[1] for line in lines if (m := re.match(r"(?:mkdir -p|judge-pipeline init) ([\w-]+)", line))}
+    assert {"my-choices", "my-workspace"} <= made
+    ignored = [
+        line.strip("/") for line in (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines() if line.strip()
+    ]
+    assert not [folder for folder in made if not any(fnmatchcase(folder, pattern) for pattern in ignored)]
 
 
 def test_every_make_target_in_the_documents_exists() -> None:

@@ -86,6 +86,18 @@ def test_choices_of_swapped_pairs_count_in_the_source_s_order() -> None:
     assert profile(swapped)[("chose_first_in_source", "share", None)] == 1.0
 
 
+@pytest.mark.parametrize(("chars", "warned"), [(39, True), (40, False)])
+def test_languages_told_by_short_texts_carry_a_warning_and_their_value(chars: int, warned: bool) -> None:
+    texts = ["english ".ljust(n, "x") for n in (chars, chars, 200)]
+    rows = dataset_profile(pairs_of(*({"instruction": text, "pair_id": str(n)} for n, text in enumerate(texts))), told)
+    [count] = rows[(rows["figure"] == "natural_languages") & (rows["statistic"] == "count")].to_dict("records")
+    assert count["value"] == 1
+    if warned:
+        assert count["reason"] == "told by short texts (median 39 characters, under 40): rare languages are noise"
+    else:
+        assert pd.isna(count["reason"])
+
+
 def test_an_empty_set_has_reasons_and_no_zeros() -> None:
     rows = dataset_profile(pairs_of({"instruction": "x"}).iloc[:0], told)
     values = rows.set_index("figure")["value"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from judge_pipeline.preference.drafts import PairDraft, majority
 from judge_pipeline.preference.pairs import PairsRead, read_pairs
+from judge_pipeline.preference.set_aside import said_of
 from judge_pipeline.settings import PreferenceSettings
 
 
@@ -85,10 +86,58 @@ def test_a_wrong_row_is_set_aside_with_place_value_and_remedy(wrong: dict[str, A
     assert counts(found)[("set_aside", "no pair can be made of it")] == 1
 
 
-def test_a_mapping_to_a_column_that_is_not_there_names_those_that_are() -> None:
-    found = read(lines(row(1)), columns={"w": "winner"})
-    aside = found.quarantine.iloc[0]
-    assert "winner" in aside["field"] and "response_a" in aside["remedy"] and found.pairs.empty
+def test_a_mapping_to_a_column_that_is_not_there_names_those_that_are_once_a_file() -> None:
+    for data, path in ((lines(row(1), row(2)), "x.jsonl"), (b"response_a,response_b,w\n1,2,A\n3,4,B\n", "x.csv")):
+        found = read(data, path, columns={"w": "winner"})
+        [aside] = found.quarantine.to_dict("records")
+        assert aside["field"] == "winner" and pd.isna(aside["place"]) and found.pairs.empty
+        assert "response_a, response_b, w" in aside["remedy"]
+        assert counts(found) == {("set_aside", "its file lacks a column"): 2}
+
+
+def test_a_table_without_what_a_pair_needs_is_one_fault_of_the_file() -> None:
+    table = b"task,left,right,better\nadd,1,2,left\nsay,3,4,right\n"
+    [aside] = read(table, "v.csv").quarantine.to_dict("records")
+    assert said_of(aside) == (
+        "v.csv: response_a, response_b, w are no columns of this file (the file has task, left, right, better; name "
+        "what is meant in source.columns of preference.yaml)"
+    )
+    responses = {"response_a": "left", "response_b": "right"}
+    assert read(table, "v.csv", columns=responses).quarantine["field"].tolist() == ["w"]
+    assert read(table, "v.csv", columns=responses, annotators=["ann"]).quarantine["field"].tolist() == ["ann"]
+    both = read_pairs([("v.csv", table), ("ok.jsonl", lines(row(1)))], PreferenceSettings())
+    assert both.quarantine["source_file"].tolist() == ["v.csv"] and len(both.pairs) == 1
+
+
+def test_a_row_alone_that_lacks_a_column_is_set_aside_alone() -> None:
+    found = read(lines(row(1), {"response_a": "x", "response_b": "y"}, row(3)))
+    [aside] = found.quarantine.to_dict("records")
+    assert said_of(aside).startswith("pairs.jsonl, row 2 (line 2): w is missing in this row (") and len(found.pairs) == 2
+    voted = read(lines({"response_a": "x", "response_b": "y", "votes": {"ann": "B"}}))
+    assert voted.pairs["w"].tolist() == ["B"], "votes are enough"
+
+
+def test_words_for_a_choice_mean_the_same_in_any_case() -> None:
+    words = {"Links": "A", "rechts ": "B", "Straße": "both_bad"}
+    said = ("LINKS", " links", "Rechts", "STRASSE", "Model_B", "TIE")
+    found = read(lines(*(row(n, w=w) for n, w in enumerate(said))), choice_words=words)
+    assert found.quarantine.empty
+    assert found.pairs["w"].tolist() == ["A", "A", "B", "tie", "B", "tie"]
+    assert found.pairs["both_bad"].tolist() == [False, False, False, True, False, False]
+    apart = read(
+        lines(row(1, w="l"), row(2, w="L"), row(3, w="ſ")), choice_words={"l": "A", "L": "B", "s": "A", "S": "B"}
+    )
+    assert apart.pairs["w"].tolist() == ["A", "B"], "words that differ in case alone are taken as written"
+    assert "no choice that is known" in apart.quarantine.loc[0, "reason"]
+
+
+def test_a_value_that_is_no_choice_is_shown_with_every_word_that_is_one() -> None:
+    found = read(lines(row(1), row(2, w="Lefty\x1b[31m" + "y" * 90)), choice_words={"left": "A"})
+    said = said_of(found.quarantine.to_dict("records")[0])
+    assert said.startswith("pairs.jsonl, row 2 (line 2): w 'Lefty\\x1b[31myyy") and "y" * 60 not in said
+    assert "is no choice that is known (left, A, B, tie, both_bad, " in said
+    for word in ("model_a", "response_b", "draw", "both bad", "[[c]]"):
+        assert f"{word}," in said or f"{word})" in said
 
 
 def test_numbers_are_no_choice_unless_they_are_named() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from judge_pipeline.preference.drafts import Faulty, PairDraft
+from judge_pipeline.preference.drafts import NoColumn, PairDraft
 from judge_pipeline.preference.importers.importer import Importer, Values
 from judge_pipeline.preference.row_values import (
     choice_of,
@@ -21,11 +22,9 @@ from judge_pipeline.settings.preference import PAIR_COLUMNS, TableSource
 def pair_of(values: Values, source: TableSource) -> PairDraft:
     """The pair of a row."""
     columns = {ours: source.columns.get(ours, ours) for ours in PAIR_COLUMNS}
-    missing = [theirs for ours, theirs in columns.items() if ours in source.columns and not _has(values, theirs)]
+    missing = _missing(values, columns, source)
     if missing:
-        raise Faulty(
-            missing[0], None, "is no column of this file", f"it has {', '.join(values)}; correct source.columns"
-        )
+        raise NoColumn(missing, list(values))
 
     def cell(ours: str) -> tuple[Any, str]:
         return _at(values, columns[ours]), columns[ours]
@@ -59,6 +58,16 @@ def pair_of(values: Values, source: TableSource) -> PairDraft:
         split=split_of(*cell("split")),
         no_majority=source.no_majority,
     )
+
+
+def _missing(values: Values, columns: Mapping[str, str], source: TableSource) -> list[str]:
+    """The columns that settings name or a pair needs, and that the row does not have at all (a blank one it has)."""
+    needed = {*source.columns, "response_a", "response_b"}
+    choices = [columns["w"], columns["votes"], *source.annotators]
+    lacking = [theirs for ours, theirs in columns.items() if ours in needed and not _has(values, theirs)]
+    if any(_has(values, name) for name in choices):
+        return lacking
+    return list(dict.fromkeys([*lacking, *(source.annotators or [columns["w"]])]))
 
 
 def _has(values: Values, name: str) -> bool:
