@@ -143,7 +143,7 @@ def _jobs() -> list[Any]:
         ),
         dg.define_asset_job(
             REPORT_PREFERENCE_SET,
-            dg.AssetSelection.assets("pair_judge_coverage").downstream() - over_sets,
+            dg.AssetSelection.assets("pair_judge_coverage").downstream() - over_sets - over_all,
             description="Accuracy, models, misalignment and report of one preference set, from judges that are there.",
         ),
         dg.define_asset_job(

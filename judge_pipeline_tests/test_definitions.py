@@ -147,7 +147,7 @@ GRAPH = {
     "judge_repeats": {"judge_outputs", "judge_requests"},
     "judge_versions": {"attempts", "judge_requests", "predictions", "splits"},
     "leaderboard": {"judge_coverage", "judge_outputs", "predictions"},
-    "start_page": {"cocreation_report", "judge_versions", "leaderboard"},
+    "start_page": {"cocreation_report", "criteria_report", "judge_versions", "leaderboard", "preference_report"},
     "judge_requests": {"attempts", "participant_contexts", "splits"},
     "judge_scores": {"judge_coverage", "predictions"},
     "misalignment": {"pair_judge_coverage", "preference_pairs", "preference_splits", "rubric_scores"},

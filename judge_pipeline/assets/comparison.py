@@ -78,9 +78,10 @@ def judge_versions(context: dg.AssetExecutionContext) -> Made:
 
 @dg.asset(
     group_name=GROUP,
-    description="One page that lists every contest with its report, and sets the judges side by side over all of them.",
+    description="One page: all contests and preference sets with their reports, and judges over all contests beside "
+    "each other.",
     ins={table.name: dg.AssetIn() for table in (LEADERBOARD, JUDGE_VERSIONS)},
-    deps=["cocreation_report"],
+    deps=["cocreation_report", "preference_report", "criteria_report"],
     kinds={"html", "plotly"},
     owners=OWNERS,
     code_version=code_version(("report", "figures")),
@@ -89,17 +90,18 @@ def judge_versions(context: dg.AssetExecutionContext) -> Made:
 def start_page(context: dg.AssetExecutionContext, **tables: Any) -> dg.MaterializeResult[Any]:
     """The page, written to ``<out>/reports/index.html``."""
     from judge_pipeline.orchestration.all_contests import contest_lines
+    from judge_pipeline.orchestration.all_preference_sets import set_lines
     from judge_pipeline.orchestration.exports import write_start_page
     from judge_pipeline.report.start_page import start_page_html
 
     workspace = context.resources.workspace.workspace()
-    lines = contest_lines(workspace, context.resources.store)
+    lines, sets = contest_lines(workspace, context.resources.store), set_lines(workspace, context.resources.store)
     version = code_version(("report", "figures", "cocreation", "statistics"))
-    html = start_page_html(lines, tables["leaderboard"], tables["judge_versions"], version)
+    html = start_page_html(lines, sets, tables["leaderboard"], tables["judge_versions"], version)
     path = write_start_page(workspace, html)
     context.resources.progress.table("start_page", 1)
     return dg.MaterializeResult(
-        metadata={"page": dg.MetadataValue.path(str(path)), "contests": len(lines)},
+        metadata={"page": dg.MetadataValue.path(str(path)), "contests": len(lines), "sets": len(sets)},
         data_version=dg.DataVersion(hashlib.sha256(html.encode()).hexdigest()),
     )
 

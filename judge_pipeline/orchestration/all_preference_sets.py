@@ -1,19 +1,26 @@
-"""What is stored of every preference set, for tables over all sets."""
+"""What is stored of every preference set, for tables and pages over all sets."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from judge_pipeline.orchestration.criteria_reports import criteria_report_path
 from judge_pipeline.orchestration.parquet_store import ParquetStore
+from judge_pipeline.orchestration.preference_reports import preference_report_path
 from judge_pipeline.orchestration.preference_sets import preference_folders
 from judge_pipeline.settings import PreferenceSettings, Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
+from judge_pipeline.tables import PREFERENCE_SPLITS
 from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from judge_pipeline.report.start_page import PreferenceSetLine
 
 
 @dataclass
@@ -65,3 +72,31 @@ def figures_of_judges(
 def preference_defaults(workspace: Workspace) -> PreferenceSettings:
     """The settings of preference.yaml, which hold for what is over all sets."""
     return workspace.preference(workspace.out_dir / "no-such-set")
+
+
+def set_lines(workspace: Workspace, store: ParquetStore) -> list[PreferenceSetLine]:
+    """One line for each preference set that is known: who chose in it, and its reports, where there are any."""
+    from judge_pipeline.report.start_page import PreferenceSetLine
+
+    lines = []
+    for name, folder in preference_folders(workspace).items():
+        pages = (preference_report_path(workspace, name), criteria_report_path(workspace, name))
+        of_preference, of_criteria = (f"{name}/{page.name}" if page.is_file() else None for page in pages)
+        settings = _settings(workspace, folder)
+        title, chosen_by = (name, None) if settings is None else (settings.title or name, settings.chosen_by)
+        lines.append(PreferenceSetLine(name, title, chosen_by, of_preference, of_criteria, _n_pairs(store, name)))
+    return lines
+
+
+def _settings(workspace: Workspace, folder: Path) -> PreferenceSettings | None:
+    try:
+        return workspace.preference(folder)
+    except SettingsError:
+        return None  # a run of the set itself says what is wrong with its settings
+
+
+def _n_pairs(store: ParquetStore, name: str) -> int | None:
+    try:
+        return len(store.read(PREFERENCE_SPLITS, name))
+    except (FileNotFoundError, TableError):
+        return None

@@ -1,4 +1,4 @@
-"""The start page: every contest with its report, and the judges over all of them."""
+"""The start page: every contest and preference set with its reports, and the judges over all contests."""
 
 from __future__ import annotations
 
@@ -52,13 +52,39 @@ class ContestLine:
     n_verified: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class PreferenceSetLine:
+    """A preference set on the start page.
+
+    Attributes:
+        name: its slug.
+        title: its name for people.
+        chosen_by: who or what chose, by its preference.yaml; None where that cannot be read.
+        preference_link: its preference report, relative to the page; None where there is none yet.
+        criteria_link: its criteria report.
+        n_pairs: pairs that were read; None where it never was.
+    """
+
+    name: str
+    title: str
+    chosen_by: str | None
+    preference_link: str | None = None
+    criteria_link: str | None = None
+    n_pairs: int | None = None
+
+
 def start_page_html(
-    contests: Sequence[ContestLine], leaderboard: pd.DataFrame, versions: pd.DataFrame, code_version: str
+    contests: Sequence[ContestLine],
+    sets: Sequence[PreferenceSetLine],
+    leaderboard: pd.DataFrame,
+    versions: pd.DataFrame,
+    code_version: str,
 ) -> str:
     """The page: works offline, prints; the same arguments give the same bytes.
 
     Args:
         contests: every contest that is known.
+        sets: every preference set that is known.
         leaderboard: table LEADERBOARD.
         versions: table JUDGE_VERSIONS.
         code_version: of the code that made the page.
@@ -69,8 +95,9 @@ def start_page_html(
         "found": leaderboard_findings(leaderboard),
         "figures": {figure.name: figure},
         "n_contests": len(contests),
+        "n_sets": len(sets),
     }
-    views = [contests_view(contests), leaderboard_view(leaderboard), versions_view(versions)]
+    views = [contests_view(contests), sets_view(sets), leaderboard_view(leaderboard), versions_view(versions)]
     return render(TEMPLATE, [figure], context, views)
 
 
@@ -86,6 +113,24 @@ def contests_view(contests: Sequence[ContestLine]) -> View:
         way = Cell("report", link=line.link) if line.link else Cell("not made yet", undefined=True)
         name = Cell(line.title, below=() if line.title == line.contest else (line.contest,), link=line.link)
         view.rows.append([name, *counts, Cell(verified, numeric=True, undefined=line.n_judges is None), way])
+    return view
+
+
+def sets_view(sets: Sequence[PreferenceSetLine]) -> View:
+    """Each preference set with who chose in it and the ways to its reports."""
+    headings = [
+        Heading("Preference set"), Heading("Who or what chose", "As its preference.yaml says"),
+        Heading("Pairs", numeric=True), Heading("How judges choose"), Heading("Criterion by criterion"),
+    ]  # fmt: skip
+    nothing = "No preference set is known yet: judge-pipeline preference SET_DIR reads, judges and reports one."
+    view = View("sets", "Preference sets", headings, empty=nothing)
+    for line in sets:
+        way = line.preference_link or line.criteria_link
+        name = Cell(line.title, below=() if line.title == line.name else (line.name,), link=way)
+        chosen_by = Cell(line.chosen_by or "not known", undefined=line.chosen_by is None)
+        links = (line.preference_link, line.criteria_link)
+        ways = [Cell("report", link=link) if link else Cell("not made yet", undefined=True) for link in links]
+        view.rows.append([name, chosen_by, _count(line.n_pairs), *ways])
     return view
 
 

@@ -272,7 +272,8 @@ def test_without_models_people_s_items_stand_and_scores_say_why_they_are_missing
     assert house.read(RUBRIC)["item"].tolist() == ["polite"]
     scores = house.read(RUBRIC_SCORES)
     assert len(scores) == 42 and scores["score"].isna().all() and scores["scorer"].isna().all()
-    assert scores["reason"].unique().tolist() == [problems(result)["a_judge_scores"]]
+    said = problems(result)["a_judge_scores"]
+    assert [f"sample-pairs: {reason}" for reason in scores["reason"].unique()] == [said]
     agreement = house.read(RUBRIC_SCORE_AGREEMENT)
     assert agreement["value"].isna().all() and agreement["other"].isna().all() and agreement["reason"].notna().all()
     assert {"a_judge_scores", "all_scored", "a_second_judge_scores"} <= problems(result).keys()

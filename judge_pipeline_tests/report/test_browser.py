@@ -17,7 +17,7 @@ from judge_pipeline.report.start_page import start_page_html
 from judge_pipeline.tables import JUDGE_VERSIONS
 from judge_pipeline_tests.report.made_tables import HOSTILE, MANY_JUDGES, Made, empty_tables, made_tables
 from judge_pipeline_tests.report.test_cocreation_report import PROVENANCE
-from judge_pipeline_tests.report.test_start_page import LINES, board
+from judge_pipeline_tests.report.test_start_page import LINES, SETS, board
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = [
@@ -312,7 +312,7 @@ def test_the_methods_paragraph_is_copied_or_selected(browser: Any, pages: dict[s
 def test_the_start_page_loads_nothing_fits_and_draws(browser: Any, tmp_path: Path, width: int) -> None:
     table = board(("a", (1, 1), None), ("a-judge-of-a-long-name-2026-11-29", (2, 3), "simulated"), ("c", (2, 3), None))
     (tmp_path / "index.html").write_text(
-        start_page_html(LINES, table, JUDGE_VERSIONS.empty(), "abc"), encoding="utf-8", newline=""
+        start_page_html(LINES, SETS, table, JUDGE_VERSIONS.empty(), "abc"), encoding="utf-8", newline=""
     )
     page, trouble = opened(browser, tmp_path / "index.html", width)
     try:

@@ -12,6 +12,7 @@ from selectolax.lexbor import LexborHTMLParser
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.report.start_page import (
     ContestLine,
+    PreferenceSetLine,
     in_order,
     leaderboard_findings,
     leaderboard_json,
@@ -25,6 +26,12 @@ from judge_pipeline_tests.report.made_tables import HOSTILE
 LINES = (
     ContestLine("spring", "Spring cup", "spring/cocreation_report.html", {"attempts": 1250}, 5, 4),
     ContestLine("autumn", "autumn", None),
+)
+
+SETS = (
+    PreferenceSetLine("votes", HOSTILE, HOSTILE, "votes/preference_report.html", None, 1200),
+    PreferenceSetLine("ruled", "ruled", "a stated rule; no person chose", None, "ruled/criteria_report.html"),
+    PreferenceSetLine("odd", "odd", None),
 )
 
 
@@ -43,7 +50,7 @@ def board(*judges: tuple[str, tuple[int, int] | None, str | None], cost: float |
 
 
 def page(table: pd.DataFrame, lines: tuple[ContestLine, ...] = LINES) -> LexborHTMLParser:
-    return LexborHTMLParser(start_page_html(lines, table, JUDGE_VERSIONS.empty(), "abc"))
+    return LexborHTMLParser(start_page_html(lines, SETS, table, JUDGE_VERSIONS.empty(), "abc"))
 
 
 def test_every_contest_is_listed_with_the_way_to_its_report() -> None:
@@ -53,6 +60,17 @@ def test_every_contest_is_listed_with_the_way_to_its_report() -> None:
     assert rows[0].css_first("a").attributes["href"] == "spring/cocreation_report.html"
     assert not rows[1].css("a") and "not made yet" in rows[1].text()
     assert "4 of 5" in rows[0].text() and "1,250" in rows[0].text()
+
+
+def test_every_preference_set_is_listed_with_who_chose_and_the_ways_to_its_reports() -> None:
+    found = page(board(("a", (1, 2), None)), ())
+    votes, ruled, odd = found.css("#table-sets tbody tr")
+    assert [a.attributes["href"] for a in votes.css("a")] == ["votes/preference_report.html"] * 2
+    assert HOSTILE in votes.css("td")[0].text() and "1,200" in votes.text() and not votes.css("script, img")
+    assert [a.attributes["href"] for a in ruled.css("a")] == ["ruled/criteria_report.html"] * 2
+    assert ruled.css("td")[0].text(strip=True) == "a stated rule; no person chose"
+    assert not odd.css("a") and "not known" in odd.text() and odd.text().count("not made yet") == 2
+    assert "3 preference sets with their reports" in found.css_first(".facts").text()
 
 
 def test_judges_stand_by_the_ranks_left_open_and_by_name_within_them() -> None:
