@@ -36,7 +36,8 @@ def choice_of(value: Any, field: str, words: Mapping[str, str] | None = None) ->
     text = str(int(value) if whole else value).strip()
     found = word_in(words or {}, text) or (_CHOICES.get(text.casefold()) if not isinstance(value, bool) else None)
     if found is None:
-        known = ", ".join(dict.fromkeys([*(words or {}), *dict.fromkeys(_CHOICES.values()), *list(_CHOICES)]))
+        usual = [*dict.fromkeys(_CHOICES.values()), *(word for word in _CHOICES if len(word) > 1)]
+        known = ", ".join(dict.fromkeys([*(words or {}), *usual]))
         raise Faulty(field, value, f"is no choice that is known ({known})", "name it in source.choice_words")
     return found
 

@@ -229,7 +229,13 @@ def _set_aside(quarantine: pd.DataFrame | None) -> Statement | None:
     if quarantine is None or quarantine.empty:
         return None
     n, files = len(quarantine), quarantine["source_file"].nunique()
-    return Statement("Data set aside", f"{n:,} place(s) in {files:,} file(s) could not be read.", "set-aside")
+    first = quarantine.iloc[0]
+    where, field, value = text(first["place"]), text(first["field"]), text(first["value"])
+    said = [first["source_file"], *([where] if where else []), *([field] if field else [])]
+    example = f"{', '.join(said)}{f' holds {value!r}' if value else ''}"
+    return Statement(
+        "Data set aside", f"{n:,} place(s) in {files:,} file(s) could not be read. The first: {example}.", "set-aside"
+    )
 
 
 def _missing(given: PreferenceReportInput) -> Statement | None:
