@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge_pipeline.cli.plan import named_judges, plan_table
+from judge_pipeline.orchestration.left_out import SWITCHED_OFF
 from judge_pipeline.settings import JudgesFile
 from judge_pipeline.settings.yaml_file import SettingsError
 
@@ -49,7 +50,7 @@ def chosen_judges(
         elif key and wanted is not None:
             raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
         elif not judge.enabled and wanted is None:
-            left_out[name] = "enabled: false in judges.yaml"
+            left_out[name] = SWITCHED_OFF
         elif key:
             left_out[name] = f"environment variable {key} is not set"
     return [name for name in chosen if name not in left_out], left_out
@@ -79,11 +80,20 @@ def show_plans(
         ) from None
     if plans:
         console.print(plan_table(plans))
-    for judge, why in left_out.items():
-        console.print(f"[dim]Left out: {escape(judge)} ({escape(why)})[/dim]", soft_wrap=True)
+    show_left_out(console, left_out)
     for judge, why in errors.items():
         failed(f"judge {judge}", why)
     return [one.judge for one in plans], bool(plans) and not errors
+
+
+def show_left_out(console: Console, left_out: Mapping[str, str]) -> None:
+    """Print who is not asked: each judge with its reason, and those that are switched off together."""
+    off = [judge for judge, why in left_out.items() if why == SWITCHED_OFF]
+    lines = [f"Left out: {judge} ({why})" for judge, why in left_out.items() if why != SWITCHED_OFF]
+    if off:
+        lines.append(f"Left out: {len(off)} switched off in judges.yaml: {', '.join(off)}")
+    for line in lines:
+        console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
 
 
 def said(console: Console, what: str, failed_checks: Sequence[str], error: str | None) -> int:

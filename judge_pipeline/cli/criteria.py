@@ -9,12 +9,12 @@ import click
 from rich.console import Console
 
 from judge_pipeline.cli.judged_run import judges_to_ask, workspace_at
-from judge_pipeline.settings import Workspace, check_slug
-from judge_pipeline.settings.yaml_file import SettingsError
+from judge_pipeline.cli.set_folder import set_folder
+from judge_pipeline.settings import Workspace
 
 
 @click.command()
-@click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("set_dir", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
 @click.option(
     "--judges", help="Judges to ask, separated by commas (default: all with criteria among their systems and a key)."
@@ -32,10 +32,10 @@ def criteria(
 ) -> int:  # fmt: skip
     """Judge the pairs in SET_DIR criterion by criterion, and say how much closer to people that brings each judge.
 
-    SET_DIR is the folder of a preference set (see 'judge-pipeline preference'). Pairs of its train split are used for
-    guidance alone, where a configuration has any; the others are judged under each configuration of criteria.yaml that
-    is asked for. What two configurations have in common is asked once. What a judge has answered is kept: running again
-    asks only for what is new, and a run that was stopped goes on where it was.
+    SET_DIR is the folder or the name of a preference set (see 'judge-pipeline preference'). Pairs of its train split
+    are used for guidance alone, where a configuration has any; the others are judged under each configuration of
+    criteria.yaml that is asked for. What two configurations have in common is asked once. What a judge has answered is
+    kept: running again asks only for what is new, and a run that was stopped goes on where it was.
 
     \b
     Examples:
@@ -47,10 +47,7 @@ def criteria(
     from judge_pipeline.cli.criteria_run import CriteriaRun, run_by_criteria
 
     workspace = workspace_at(out)
-    try:
-        check_slug(set_dir.resolve().name, "preference set folder name")
-    except SettingsError as error:
-        raise click.BadParameter(str(error), param_hint="SET_DIR") from None
+    set_dir = set_folder(workspace, set_dir)
     console = Console(stderr=as_json)
     chosen, left_out = judges_to_ask(workspace.judges(), judges, set_dir, "criteria", "the set's folder")
     asked, without = configurations_to_run(workspace, chosen, configurations)

@@ -1,4 +1,4 @@
-"""``judge-pipeline init``: an empty workspace with commented configuration, schemas for editors, a contest folder."""
+"""``judge-pipeline init``: an empty workspace with commented configuration, schemas for editors, folders for data."""
 
 from __future__ import annotations
 
@@ -41,20 +41,36 @@ The folder's name is the contest's name: lower-case letters, digits, '-', '_', '
   judge-pipeline run .                     from raw files to the report
 """
 
+_READ_ME_OF_SETS = """\
+A preference set is a folder in here: preferences of people between two responses. For a CSV of them:
+
+  my-edits/preferences.csv   columns response_a, response_b, w (A, B or tie); optional: instruction, pair_id, category
+
+The folder's name is the set's name: lower-case letters, digits, '-', '_', '.'. Other columns and formats are named in
+a preference.yaml beside the file. Then, in the folder that 'judge-pipeline init' was given:
+
+  judge-pipeline preference my-edits --read-only    see what is read, and what is set aside
+  judge-pipeline preference my-edits --dry-run      see what would be asked, and its price
+  judge-pipeline preference my-edits                from files to the report
+"""
+
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def init(directory: Path) -> int:
-    """Lay an empty workspace in DIRECTORY: assets_config/ with comments and schemas, data/contests/my-contest/.
+    """Lay an empty workspace in DIRECTORY: assets_config/ with comments and schemas, and folders for data.
 
+    These are data/contests/my-contest/ and data/preference/, each with a README.txt that says what to put there.
     Files that are already there are left as they are.
     """
     contest = directory / "data" / "contests" / "my-contest"
+    preferences = directory / "data" / "preference"
     written = [
         *_copy_configuration(directory / "assets_config"),
         *(_write(directory / "assets_config" / "schemas" / name, text) for name, text in schemas().items()),
         _write(contest / "contest.yaml", _CONTEST_YAML),
         _write(contest / "README.txt", _READ_ME),
+        _write(preferences / "README.txt", _READ_ME_OF_SETS),
     ]
     for folder in ("submissions", "prompts", "problems"):
         (contest / folder).mkdir(parents=True, exist_ok=True)
@@ -66,6 +82,8 @@ def init(directory: Path) -> int:
     click.echo(f"  judge-pipeline parse {name}            what is read from them, and what is set aside")
     click.echo(f"  judge-pipeline run {name} --dry-run    what would be asked, and its price")
     click.echo(f"  judge-pipeline run {name}              from raw files to the report")
+    click.echo(f"For a CSV of preferences: put it into a folder of {preferences} (its README.txt says how), then:")
+    click.echo("  judge-pipeline preference data/preference/my-edits --read-only")
     return 0
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
-from judge_pipeline.cli.asking import failed
+from judge_pipeline.cli.asking import failed, show_left_out
 from judge_pipeline.cli.plan import named_judges, plan_table
 from judge_pipeline.settings import JudgesFile, System, Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
@@ -88,8 +88,7 @@ def demo_judges(judges: JudgesFile, folder: Path, system: System) -> list[str]:
 def show_plan(console: Console, plans: Sequence[Plan], left_out: Mapping[str, str]) -> None:
     """Print what would be asked of each judge and its price, and who is left out."""
     console.print(plan_table(plans))
-    for judge, why in left_out.items():
-        console.print(f"[dim]Left out: {escape(judge)} ({escape(why)})[/dim]", soft_wrap=True)
+    show_left_out(console, left_out)
 
 
 def ask_judges(

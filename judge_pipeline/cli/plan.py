@@ -88,9 +88,9 @@ def plans_of(judges: Sequence[str], plan_one: Callable[[str], Plan]) -> tuple[li
     return plans, without
 
 
-def plan_table(plans: Sequence[Plan]) -> RichTable:
+def plan_table(plans: Sequence[Plan], title: str = "To be asked") -> RichTable:
     """The plans, a row a judge, and their sum where there are several; "unpriced" where a price is not known."""
-    table = RichTable(title="To be asked", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table = RichTable(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     headings = ("judge", "in scope", "stored", "to ask", "tokens in, about", "tokens out, about", "USD, about")
     for heading in headings:
         name = heading == "judge"

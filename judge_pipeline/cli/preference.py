@@ -10,12 +10,12 @@ import click
 from rich.console import Console
 
 from judge_pipeline.cli.judged_run import judges_to_ask, workspace_at
-from judge_pipeline.settings import Workspace, check_slug
-from judge_pipeline.settings.yaml_file import SettingsError
+from judge_pipeline.cli.set_folder import set_folder
+from judge_pipeline.settings import Workspace
 
 
 @click.command()
-@click.argument("set_dir", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("set_dir", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where to write (default: var/).")
 @click.option(
     "--judges", help="Judges to ask, separated by commas (default: all that are enabled and have their key or file)."
@@ -31,9 +31,10 @@ def preference(
     """Take the preference set in SET_DIR from its files to its report: whether judges choose as people do, and why.
 
     SET_DIR holds files of pairs and, optionally, preference.yaml, which says what format they have. Its name is the
-    set's name. What is left out, swapped and set aside is counted; what is set aside is named with what to do. Every
-    judge is asked about each pair in both orders. What it has answered is kept: running again asks only for what is
-    new, and a run that was stopped goes on where it was.
+    set's name, which may stand in the folder's place where the set lies in data/preference/ or was read before. What is
+    left out, swapped and set aside is counted; what is set aside is named with what to do. Every judge is asked about
+    each pair in both orders. What it has answered is kept: running again asks only for what is new, and a run that was
+    stopped goes on where it was.
 
     \b
     Examples:
@@ -46,15 +47,12 @@ def preference(
     from judge_pipeline.cli.preference_run import PreferenceRun, run_preference_set
 
     workspace = workspace_at(out)
-    try:
-        check_slug(set_dir.resolve().name, "preference set folder name")
-    except SettingsError as error:
-        raise click.BadParameter(str(error), param_hint="SET_DIR") from None
+    set_dir = set_folder(workspace, set_dir)
     if read_only:
         return _read(workspace, set_dir, as_json)
     console = Console(stderr=as_json)
     chosen, left_out = judges_to_ask(workspace.judges(), judges, set_dir, "preference", "the set's folder")
-    wanted = PreferenceRun(chosen, left_out, limit=limit, dry_run=dry_run)
+    wanted = PreferenceRun(chosen, left_out, limit=limit, dry_run=dry_run, named=judges is not None)
     outcome = run_preference_set(workspace, set_dir, wanted, console)
     if as_json and outcome.found is not None:
         click.echo(json.dumps(outcome.found, allow_nan=False, ensure_ascii=False))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,13 @@ MAX_REMARKS = 4
 
 _HEADINGS = {"acc_pc": "Acc_PC ↑", "acc": "Acc ↑", "consistent_share": "Consistent ↑", "first_slot_share": "First slot"}
 
+_NOT_AS_IT_SHOULD_BE = ("unverified", "stale", "damaged")
+"""States of a judge's table of which the reason is said."""
+_IS_UNVERIFIED = " is unverified: "
+"""Within a reason (``pair_coverage.flag_unverified``): said once for the judge, not of every figure."""
+_MOST_NAMES = 3
+"""Judges that a remark names; of more it says how many."""
+
 
 @dataclass(frozen=True)
 class PreferenceHeadline:
@@ -39,6 +46,7 @@ class PreferenceHeadline:
         judges: judge, as figures call it -> its ``FIGURES``, where it has them.
         floors: what needs no judgment -> its Acc.
         not_judged: the judges without a table, but for those that are switched off.
+        states: judge, as figures call it -> why its table is unverified, stale or damaged.
         found: what the rubric's models found, in sentences; empty where nothing was scored.
     """
 
@@ -48,6 +56,7 @@ class PreferenceHeadline:
     floors: Mapping[str, Estimate]
     not_judged: Sequence[str]
     found: Sequence[str]
+    states: Mapping[str, str] = field(default_factory=dict)
 
 
 def preference_headline(given: PreferenceReportInput, provenance: PreferenceProvenance) -> PreferenceHeadline:
@@ -67,6 +76,7 @@ def preference_headline(given: PreferenceReportInput, provenance: PreferenceProv
         floors={} if own is None else {name: of["acc"] for name, of in _figures(own, "floor").items()},
         not_judged=[kind.judge for kind in given.kinds.values() if kind.status == "not judged" and not _is_off(kind)],
         found=[f"{one.lead}. {one.text}" for one in preference_findings(shown, provenance) if one.anchor == "weigh"],
+        states={kind.label: _state(kind) for kind in given.kinds.values() if kind.status in _NOT_AS_IT_SHOULD_BE},
     )
 
 
@@ -80,10 +90,16 @@ def print_preference_headline(console: Console, found: PreferenceHeadline) -> No
         console.print(_floor_table(found))
     for line in found.found:
         console.print(Text(clean(line)))
+    for judge, state in found.states.items():
+        console.print(Text(f"{clean(judge)}: {clean(state)}"), soft_wrap=True)
     if found.not_judged:
         console.print(Text(f"Not judged: {', '.join(found.not_judged)}."), style="dim")
     console.print(Text(f"Scoring rule: {clean(found.rule)}."))
     console.print(Text(f"Chosen by: {clean(found.chosen_by)}."), style="bold")
+
+
+def _state(kind: JudgeKind) -> str:
+    return f"{kind.status}: {kind.reason or 'no reason is stored'}."
 
 
 def _is_off(kind: JudgeKind) -> bool:
@@ -138,20 +154,31 @@ def _floor_table(found: PreferenceHeadline) -> Table:
 
 
 def _remarks(found: PreferenceHeadline) -> list[str]:
-    """What stands behind the figures of judges, each once, with the figures that it concerns."""
-    gathered: dict[str, tuple[list[str], dict[str, None]]] = {}
-    for figures in found.judges.values():
+    """What stands behind the figures of judges, each once, with the figures and the judges that it concerns."""
+    gathered: dict[str, tuple[list[str], dict[str, None], dict[str, None]]] = {}
+    for judge, figures in found.judges.items():
         for name in FIGURES:
             for part in reasons_of(figures[name]) if name in figures else ():
-                parts, names = gathered.setdefault(words_of(part), ([], {}))
+                if _IS_UNVERIFIED in part:
+                    continue
+                parts, names, judges = gathered.setdefault(words_of(part), ([], {}, {}))
                 parts.append(part)
                 names[PREFERENCE_FIGURES[name]] = None
+                judges[judge] = None
     lines = []
-    for parts, names in gathered.values():
-        words = with_ranges(parts)
-        all_of_them = len(names) == len(FIGURES)
-        lines.append(f"{words}." if all_of_them else f"{', '.join(names)}: {words}.")
+    for parts, names, judges in gathered.values():
+        subject = _subject(list(judges), len(found.judges))
+        of = subject if len(names) == len(FIGURES) else f"{', '.join(names)} of {subject}"
+        lines.append(f"{of}: {with_ranges(parts)}.")
     return lines if len(lines) <= MAX_REMARKS else [*lines[:MAX_REMARKS], "More in the report."]
+
+
+def _subject(judges: Sequence[str], n_all: int) -> str:
+    """The judges that a remark concerns."""
+    if len(judges) == n_all > 1:
+        return "all judges"
+    rest = len(judges) - _MOST_NAMES
+    return ", ".join(judges) if rest <= 0 else f"{', '.join(judges[:_MOST_NAMES])} and {rest} more"
 
 
 def _in_lines(estimate: Any) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,14 +13,15 @@ from rich.markup import escape
 
 from judge_pipeline.cli.asking import failed
 from judge_pipeline.cli.judged_run import ask_judges, demo_judges, print_checks, print_failed, show_plan
-from judge_pipeline.cli.plan import plans_of
+from judge_pipeline.cli.plan import plan_table, plans_of
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
+    from judge_pipeline.orchestration.rubric_plan import RubricPlan
     from judge_pipeline.orchestration.runs import JobOutcome
     from judge_pipeline.report.preference_inputs import PreferenceProvenance, PreferenceReportInput
-    from judge_pipeline.settings.preference import RubricSettings
 
 RunJob = Callable[..., "JobOutcome"]
 """``orchestration.runs.run_job`` over this command's graph: a job's name, a set's or none, and so on."""
@@ -41,6 +41,8 @@ class PreferenceRun:
         limit: ask for so many pairs only, each in both orders; None: all.
         limits: judge -> its own limit, where it has one.
         dry_run: say what would be asked, and ask nothing.
+        named: whether the judges were asked for by name: then one that has nothing to learn from fails, else it is left
+            out.
     """
 
     judges: Sequence[str]
@@ -48,6 +50,7 @@ class PreferenceRun:
     limit: int | None = None
     limits: Mapping[str, int] = field(default_factory=dict)
     dry_run: bool = False
+    named: bool = False
 
     def limit_of(self, judge: str) -> int | None:
         """How many pairs the judge is asked about; None: all in its scope."""
@@ -113,16 +116,19 @@ def run_preference_set(
             return PreferenceOutcome(failed(f"preference set {name}", outcome.error))
         read = what_was_read(store_of(workspace), name, settings)
         print_set(console, read)
+        if not wanted.named:
+            wanted = _without_those_that_cannot_learn(workspace, name, folder, wanted)
         plans, without_plan = plans_of(
             wanted.judges, lambda judge: plan_pairs(workspace, name, folder, judge, wanted.limit_of(judge))
         )
         show_plan(console, plans, wanted.left_out)
-        for line in rubric_calls(settings.rubric, sum(read["choices"].values())):
-            console.print(f"[dim]{escape(line)}[/dim]", soft_wrap=True)
+        rubric_without_plan = _plan_rubric(console, workspace, name, folder)
         if wanted.dry_run:
             for judge, why in without_plan.items():
                 failed(f"judge {judge}", why)
-            return PreferenceOutcome(1 if without_plan else 0)
+            if rubric_without_plan is not None:
+                failed("rubric", rubric_without_plan)
+            return PreferenceOutcome(1 if without_plan or rubric_without_plan else 0)
 
         def ask(judge: str) -> Any:
             limit = wanted.limit_of(judge)
@@ -142,17 +148,46 @@ def run_preference_set(
     return PreferenceOutcome(code, {**read, **figures_as_json(*tables), "report": report})
 
 
-def rubric_calls(rubric: RubricSettings, n_pairs: int) -> Iterator[str]:
-    """What the rubric's judges are asked beyond the table of judges, at most; nothing where none is named."""
-    if rubric.generate and rubric.proposer is not None:
-        n = rubric.rounds * rubric.batches
-        yield f"Further asked for the rubric: {rubric.proposer} proposes items, at most {n:,} calls and their merging"
-    calls = 2 * math.ceil(rubric.at_most / rubric.items_per_call)
-    if rubric.scorer is not None:
-        yield f"Further asked for the rubric: {rubric.scorer} scores {n_pairs:,} pairs, about {calls * n_pairs:,} calls"
-    if rubric.second_scorer is not None:
-        n = min(rubric.agreement_pairs, n_pairs)
-        yield f"Further asked for the rubric: {rubric.second_scorer} scores {n:,} pairs, about {calls * n:,} calls"
+def _without_those_that_cannot_learn(
+    workspace: Workspace, name: str, folder: Path, wanted: PreferenceRun
+) -> PreferenceRun:
+    from judge_pipeline.orchestration.pair_judging_run import without_training
+
+    cannot = without_training(workspace, name, folder, wanted.judges)
+    judges = [judge for judge in wanted.judges if judge not in cannot]
+    return replace(wanted, judges=judges, left_out={**wanted.left_out, **cannot})
+
+
+def show_rubric_plan(console: Console, plans: Sequence[RubricPlan]) -> None:
+    """Print what the rubric's judges are asked beyond the table of judges, and whose key is missing."""
+    if not plans:
+        return
+    console.print(plan_table([one.plan for one in plans], "For the rubric"))
+    for one in plans:
+        note = f"{one.plan.judge}: {one.note}; {one.plan.basis}"
+        console.print(f"  [dim]{escape(note)}[/dim]", soft_wrap=True)
+    roles: dict[tuple[str, str], list[str]] = {}
+    for one in plans:
+        if one.missing_key:
+            roles.setdefault((one.judge, one.missing_key), []).append(one.role)
+    for (judge, key), own in roles.items():
+        console.print(
+            f"  [yellow]![/yellow] The rubric's {' and '.join(own)} is {escape(judge)}, whose key is missing: set the "
+            f"environment variable {key}, or a run fails at the rubric",
+            soft_wrap=True,
+        )
+
+
+def _plan_rubric(console: Console, workspace: Workspace, name: str, folder: Path) -> str | None:
+    """Print the rubric's plan; why there is none, or None. A run will fail at the rubric for the same reason."""
+    from judge_pipeline.judging.failures import JudgingError
+    from judge_pipeline.orchestration.rubric_plan import plan_rubric
+
+    try:
+        show_rubric_plan(console, plan_rubric(workspace, name, folder))
+    except (JudgingError, SettingsError) as error:
+        return str(error)
+    return None
 
 
 def _find_rubric(console: Console, run: RunJob, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""``judge-pipeline status``: contests, and how far each judge is with them."""
+"""``judge-pipeline status``: contests and preference sets, and how far each judge is with them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from judge_pipeline.orchestration.left_out import SWITCHED_OFF
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
@@ -24,29 +25,45 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Where results lie (default: var/).")
-@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each contest and judge.")
+@click.option("--json", "as_json", is_flag=True, help="A JSON object a line, one for each contest or set and judge.")
 def status(out: Path | None, as_json: bool) -> int:
-    """Show every contest and, for each judge, whether its table is verified."""
-    from judge_pipeline.orchestration.stored_tables import coverage_of_contests
+    """Show every contest and preference set: for each judge, whether its table is verified; of a set, its report."""
+    from judge_pipeline.orchestration.stored_tables import coverage_of_contests, coverage_of_preference_sets
 
     workspace = Workspace.find()
     workspace = replace(workspace, out_dir=out.resolve()) if out else workspace
-    rows = coverage_of_contests(workspace)
+    rows, of_sets = coverage_of_contests(workspace), coverage_of_preference_sets(workspace)
     waiting = _waiting(workspace)
     if as_json:
         for row in rows:
             n_waiting = sum(batch.n_requests for batch in waiting if _is_of(batch, row))
             click.echo(json.dumps({**row, "n_waiting": n_waiting}, ensure_ascii=False))
+        for row in of_sets:
+            click.echo(json.dumps(row, ensure_ascii=False))
         return 0
     console = Console()
-    if not rows:
-        console.print("No contest yet: 'judge-pipeline demo', or 'judge-pipeline run CONTEST_DIR'.")
+    if not rows and not of_sets:
+        console.print(
+            "No contest and no preference set yet: 'judge-pipeline demo', 'judge-pipeline run CONTEST_DIR', or "
+            "'judge-pipeline preference SET_DIR'."
+        )
         return 0
     for contest, of_contest in groupby(rows, key=lambda row: row["contest"]):
         console.print(_table(str(contest), list(of_contest)))
         for batch in (each for each in waiting if each.contest == contest):
             console.print(f"  [yellow]…[/yellow] {escape(_in_words(batch))}", soft_wrap=True)
+    for name, of_set in groupby(of_sets, key=lambda row: row["preference_set"]):
+        _print_set(console, str(name), list(of_set))
     return 0
+
+
+def _print_set(console: Console, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """One preference set: its judges but for those that are switched off, and its report."""
+    shown = [row for row in rows if row["reason"] != SWITCHED_OFF]
+    console.print(_table(f"{name} (preference set)", shown))
+    if len(shown) < len(rows):
+        console.print(f"  [dim]{len(rows) - len(shown)} more are switched off in judges.yaml[/dim]")
+    console.print(f"  Report: {escape(str(rows[0]['report'] or 'none yet'))}", soft_wrap=True)
 
 
 def _waiting(workspace: Workspace) -> list[BatchRow]:

@@ -15,13 +15,14 @@ from judge_pipeline.settings import Workspace
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; others can reach 0.0.0.0.")
 @click.option("--port", default=3000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
 def ui(host: str, port: int) -> None:
-    """Start the Dagster UI (and its daemon) with every contest folder as a partition.
+    """Start the Dagster UI (and its daemon) with every contest and preference set as a partition.
 
     Where there is no contest yet, the sample contest is offered. Stop it with Ctrl-C.
     """
     from judge_pipeline.cli.run import sample_contest
     from judge_pipeline.orchestration.contest_folders import contest_folders, note_contest
     from judge_pipeline.orchestration.instance import dagster_home, open_instance
+    from judge_pipeline.orchestration.preference_sets import preference_folders
 
     workspace = Workspace.find()
     workspace.judges()
@@ -30,6 +31,8 @@ def ui(host: str, port: int) -> None:
     with open_instance(workspace):
         pass
     click.echo(f"Contests: {', '.join(contest_folders(workspace))}")
+    if sets := preference_folders(workspace):
+        click.echo(f"Preference sets: {', '.join(sets)}")
     click.echo(f"UI: http://{host}:{port}  (Ctrl-C stops it)")
     home = workspace.config_dir.parent
     os.environ |= {

@@ -7,6 +7,9 @@ from pathlib import Path
 
 from judge_pipeline.settings import JudgeSettings, RecordedJudge
 
+SWITCHED_OFF = "enabled: false in judges.yaml"
+"""Why a judge is left out that judges.yaml switches off."""
+
 
 def why_left_out(
     judge: JudgeSettings, folder: Path, environment: Mapping[str, str], folder_words: str = "the contest folder"
@@ -20,7 +23,7 @@ def why_left_out(
         folder_words: what the folder is called.
     """
     if not judge.enabled:
-        return "enabled: false in judges.yaml"
+        return SWITCHED_OFF
     key = judge.missing_key(environment)
     if key:
         return f"environment variable {key} is not set"

@@ -290,6 +290,24 @@ def plan_pairs(workspace: Workspace, name: str, folder: Path, judge: str, limit:
         return plan_rows(judge, settings, question, rows, checkpoint, prompts, limit=limit, seed=of_set.seed)
 
 
+def without_training(workspace: Workspace, name: str, folder: Path, judges: Sequence[str]) -> dict[str, str]:
+    """Those of the judges that learn from the set's stored pairs and have nothing to learn from -> why.
+
+    Raises:
+        FileNotFoundError: the set was never read.
+    """
+    from judge_pipeline.preference.pair_baselines import why_not_fitted
+
+    inputs, seed, found = PairInputs.stored(workspace, name), workspace.preference(folder).seed, {}
+    for judge in judges:
+        settings = workspace.judges().get(judge)
+        if isinstance(settings, BaselineJudge):
+            scope = texts_in_scope(inputs, settings)
+            if why := why_not_fitted(settings, inputs.texts, scope, inputs.training(), seed):
+                found[judge] = why
+    return found
+
+
 def current_pair_requests(
     workspace: Workspace, name: str, folder: Path, judges: Sequence[str], inputs: PairInputs
 ) -> dict[str, dict[PairOrder, str] | str]:

@@ -9,7 +9,8 @@ from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.settings import Workspace
 from judge_pipeline.table_schema import TableError
-from judge_pipeline.tables import JUDGE_COVERAGE
+from judge_pipeline.tables import JUDGE_COVERAGE, PREFERENCE_PAIRS
+from judge_pipeline.tables.pair_judging import PAIR_JUDGE_COVERAGE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,4 +66,29 @@ def coverage_of_contests(workspace: Workspace) -> list[dict[str, Any]]:
         table = store.read(JUDGE_COVERAGE, contest).astype("object")
         records = table.where(table.notna(), None).to_dict("records")
         rows += [{"contest": contest, **{str(k): v for k, v in record.items()}} for record in records]
+    return rows
+
+
+def coverage_of_preference_sets(workspace: Workspace) -> list[dict[str, Any]]:
+    """One record for each preference set and judge, as of contests; ``report`` is its path, None where there is none.
+
+    A set of which no judge was held against its pairs has one record without a judge: "not read yet", or "read".
+    """
+    from judge_pipeline.orchestration.preference_reports import preference_report_path
+    from judge_pipeline.orchestration.preference_sets import preference_folders
+
+    store = store_of(workspace)
+    rows: list[dict[str, Any]] = []
+    for name in preference_folders(workspace):
+        page = preference_report_path(workspace, name)
+        of_set = {"preference_set": name, "report": str(page) if page.is_file() else None}
+        if store.path(PAIR_JUDGE_COVERAGE, name).is_file():
+            table = store.read(PAIR_JUDGE_COVERAGE, name).astype("object")
+            records = table.where(table.notna(), None).to_dict("records")
+            rows += [{**of_set, **{str(k): v for k, v in record.items()}} for record in records]
+            continue
+        is_read = store.path(PREFERENCE_PAIRS, name).is_file()
+        state = {"status": "read", "reason": "no judge was asked yet"} if is_read else {"status": "not read yet"}
+        nobody = {"judge": None, "n_judged": 0, "n_in_scope": 0, "cost_usd": None, "reason": None}
+        rows.append({**of_set, **nobody, **state})
     return rows

@@ -146,11 +146,7 @@ def _fitted(
     settings: BaselineJudge, train: pd.DataFrame, records: Sequence[Mapping[str, Any]], groups: Sequence[str], seed: int
 ) -> list[_Choice]:
     """Choices of the logistic model on pairs of these instruction groups."""
-    untied = train[train["w"] != "tie"]
-    wins = _differences(_records(untied)) * np.where(untied["w"] == "A", 1.0, -1.0)[:, None]
-    _refuse_nothing_to_learn(train, wins)
-    fold_of = _folds(untied["instruction_group"], settings.folds, seed)
-    in_fold = untied["instruction_group"].map(fold_of).to_numpy()
+    wins, fold_of, in_fold = _learned_from(settings, train, seed)
     folds = [fold_of.get(group) for group in groups]
     weights = {
         fold: _weights_without(fold, wins, in_fold, settings.inverse_regularization)
@@ -165,7 +161,39 @@ def _fitted(
     return chosen
 
 
+def _learned_from(settings: BaselineJudge, train: pd.DataFrame, seed: int) -> tuple[FloatArray, dict[str, int], Any]:
+    """Differences of winner and loser of every untied training pair, the fold of each group, and of each such pair."""
+    untied = train[train["w"] != "tie"]
+    wins = _differences(_records(untied)) * np.where(untied["w"] == "A", 1.0, -1.0)[:, None]
+    _refuse_nothing_to_learn(train, wins)
+    fold_of = _folds(untied["instruction_group"], settings.folds, seed)
+    return wins, fold_of, untied["instruction_group"].map(fold_of).to_numpy()
+
+
+def why_not_fitted(
+    settings: BaselineJudge, texts: pd.DataFrame, scope_texts: pd.DataFrame, training: pd.DataFrame, seed: int
+) -> str | None:
+    """Why the baseline cannot choose on these pairs; None where it can. Nothing is fitted.
+
+    Arguments as for the choices.
+    """
+    if settings.pair_rule != "fitted":
+        return None
+    try:
+        wins, fold_of, in_fold = _learned_from(settings, _train(texts, training), seed)
+        for fold in {fold_of.get(group) for group in _groups(_records(scope_texts), training)}:
+            _rest(fold, wins, in_fold)
+    except JudgingError as error:
+        return str(error)
+    return None
+
+
 def _weights_without(fold: int | None, wins: FloatArray, in_fold: Any, inverse_regularization: float) -> FloatArray:
+    return _weights(_rest(fold, wins, in_fold), inverse_regularization)
+
+
+def _rest(fold: int | None, wins: FloatArray, in_fold: Any) -> FloatArray:
+    """What is learned from where a fold is predicted; None: a pair that is in none."""
     rest = wins if fold is None else wins[in_fold != fold]
     if not rest.any():
         raise JudgingError(
@@ -173,7 +201,7 @@ def _weights_without(fold: int | None, wins: FloatArray, in_fold: Any, inverse_r
             f"nothing to learn from ({len(rest)} untied pairs are left). Limit its scope to val and test "
             f"(scope: {{splits: [val, test]}}), {_REMEDY}"
         )
-    return _weights(rest, inverse_regularization)
+    return rest
 
 
 def _differences(records: Sequence[Mapping[str, Any]]) -> FloatArray:

@@ -8,7 +8,7 @@ is shared among the rounds: ``at_most`` less people's items, as much of it after
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -97,7 +97,7 @@ def discover(
         taken = _pairs_of_round(number, state.items, given)
         if isinstance(taken, str):
             return _noted(state, f"no round {number}: {taken}")
-        state, new = _proposed(state, number, _batches(taken, number, given), given)
+        state, new = _proposed(state, number, _batches(taken, number, settings, seed), given)
         if not new:
             return _noted(state, f"round {number} proposed nothing new")
         merged = merge(
@@ -132,9 +132,8 @@ def _noted(state: Discovery, note: str) -> Discovery:
 def _pairs_of_round(number: int, items: Sequence[Item], given: _Given) -> list[str] | str:
     """The round's pairs, or why there can be no round."""
     settings = given.settings
-    n = settings.batches * settings.batch_pairs
     if number == 1:
-        return sorted(_shuffled(sorted(given.pairs), [given.seed, number])[:n])
+        return _first_pairs(given.pairs, settings, given.seed)
     if given.asks.score is None:
         return "rubric.scorer names no judge, so it is not known which pairs the rubric explains worst"
     if not items:
@@ -145,7 +144,7 @@ def _pairs_of_round(number: int, items: Sequence[Item], given: _Given) -> list[s
     answers = given.asks.score(SCORES, asked.rows)
     scores = rubric_scores(asked, answers, scorer=settings.scorer, two_orders=settings.two_orders)
     worst = worst_predicted(scores, chosen, given.seed)
-    return worst if isinstance(worst, str) else worst[:n]
+    return worst if isinstance(worst, str) else worst[: settings.batches * settings.batch_pairs]
 
 
 def worst_predicted(scores: pd.DataFrame, choices: pd.DataFrame, seed: int) -> list[str] | str:
@@ -174,9 +173,35 @@ def worst_predicted(scores: pd.DataFrame, choices: pd.DataFrame, seed: int) -> l
     return [name for _, name in sorted(known)] or "no pair is predicted by a model that did not see it"
 
 
-def _batches(taken: Sequence[str], number: int, given: _Given) -> list[tuple[str, ...]]:
-    order, size = _shuffled(taken, [given.seed, number, 1]), given.settings.batch_pairs
+def first_batches(
+    preference_set: str, texts: pd.DataFrame, human: Sequence[Item], settings: RubricSettings, seed: int
+) -> pd.DataFrame:
+    """What the proposer is asked in the first round, which depends on no answer; arguments as for ``discover``."""
+    pairs = {pair.pair_id: pair for pair in shown_pairs(texts, settings.pair_chars)}
+    batches = _batches(_first_pairs(pairs, settings, seed), 1, settings, seed)
+    return _batch_requests(_ids(preference_set, 1, batches), pairs, human, settings.axes)
+
+
+def _first_pairs(pairs: Iterable[str], settings: RubricSettings, seed: int) -> list[str]:
+    return sorted(_shuffled(sorted(pairs), [seed, 1])[: settings.batches * settings.batch_pairs])
+
+
+def _batches(taken: Sequence[str], number: int, settings: RubricSettings, seed: int) -> list[tuple[str, ...]]:
+    order, size = _shuffled(taken, [seed, number, 1]), settings.batch_pairs
     return [tuple(order[start : start + size]) for start in range(0, len(order), size)]
+
+
+def _ids(preference_set: str, number: int, batches: Sequence[tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    key = set_key(preference_set)
+    return {f"{key}/round-{number}-batch-{place}": batch for place, batch in enumerate(batches, start=1)}
+
+
+def _batch_requests(
+    ids: Mapping[str, tuple[str, ...]], pairs: Mapping[str, ShownPair], found: Sequence[Item], axes: int
+) -> pd.DataFrame:
+    return requests(
+        {name: batch_shown([pairs[pair_id] for pair_id in batch], found, axes) for name, batch in ids.items()}
+    )
 
 
 def _shuffled(names: Sequence[str], seed: list[int]) -> list[str]:
@@ -187,13 +212,8 @@ def _proposed(
     state: Discovery, number: int, batches: Sequence[tuple[str, ...]], given: _Given
 ) -> tuple[Discovery, list[Proposal]]:
     """The batches' proposals, those without a valid answer counted."""
-    key, pairs = set_key(given.preference_set), given.pairs
-    ids = {f"{key}/round-{number}-batch-{place}": batch for place, batch in enumerate(batches, start=1)}
-    rows = {
-        name: batch_shown([pairs[pair_id] for pair_id in batch], state.items, given.settings.axes)
-        for name, batch in ids.items()
-    }
-    answers = given.asks.propose(PROPOSALS, requests(rows))
+    pairs, ids = given.pairs, _ids(given.preference_set, number, batches)
+    answers = given.asks.propose(PROPOSALS, _batch_requests(ids, pairs, state.items, given.settings.axes))
     new = [
         Proposal(number, place, at, axis.title, axis.high, axis.low, batch, answers.hashes.get(name))
         for place, (name, batch) in enumerate(ids.items(), start=1)

@@ -15,11 +15,10 @@ import yaml
 from judge_pipeline.cli import preference_run
 from judge_pipeline.cli.judged_run import demo_judges
 from judge_pipeline.cli.main import main
-from judge_pipeline.cli.preference_run import rubric_calls, sample_set
+from judge_pipeline.cli.preference_run import sample_set
 from judge_pipeline.samples.making.make_sample_pairs import SET
 from judge_pipeline.settings import packaged_config_dir
 from judge_pipeline.settings.judges import JudgesFile
-from judge_pipeline.settings.preference import RubricSettings
 from judge_pipeline.settings.yaml_file import load
 
 Run = Callable[..., tuple[int, str, str]]
@@ -142,14 +141,3 @@ def test_the_demo_asks_judges_without_a_key_and_the_embedded_one_about_a_few(
     assert {listed.get(name).backend for name in wanted.judges} == {"embedded", "baseline", "recorded"}
     assert len([name for name in wanted.judges if name.startswith("simulated-pairs-")]) == 4
     assert {name: wanted.limit_of(name) for name in wanted.judges if wanted.limit_of(name)} == {"smollm2-135m": 12}
-
-
-def test_what_the_rubric_asks_is_said_beforehand() -> None:
-    assert list(rubric_calls(RubricSettings(), 100)) == []
-    told = list(rubric_calls(RubricSettings(proposer="p", scorer="s", second_scorer="t", agreement_pairs=10), 100))
-    # 3 rounds of 10 batches; 12 items in calls of 5, in both orders
-    assert [line.partition(": ")[2] for line in told] == [
-        "p proposes items, at most 30 calls and their merging",
-        "s scores 100 pairs, about 600 calls",
-        "t scores 10 pairs, about 60 calls",
-    ]

@@ -228,6 +228,10 @@ def test_calls_add_up_a_pair_and_batches_are_what_the_formula_says(by_stages: An
         "criteria_calls": calls.assign(n_requests=calls["n_requests"] + 1)
     })  # fmt: skip
     assert len(not_as_formula(wrong, CONFIGURATIONS["full"])) == 3
+    shared = JudgedTables("two", "full", **{name: getattr(full, name) for name in JudgedTables.schemas()} | {
+        "criteria_calls": calls.assign(n_requests=1)
+    })  # fmt: skip
+    assert not_as_formula(shared, CONFIGURATIONS["full"]) == [], "a request that pairs have in common is one"
 
 
 def test_decisive_criteria_are_those_whose_removal_turns_the_majority(by_stages: Any) -> None:
