@@ -42,8 +42,11 @@ def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser:
         (
             Heading("Item"), Heading(chooser.capitalize(), numeric=True), Heading("Judges, pooled", numeric=True),
             Heading("Difference", numeric=True), Heading("Ours", MISALIGNMENT_TESTS["paired"]),
-            Heading(f"Paper's, pooled ({ANTI_CONSERVATIVE})", MISALIGNMENT_TESTS["trace_pooled"]),
-            Heading(f"Paper's, per judge ({ANTI_CONSERVATIVE})", MISALIGNMENT_TESTS["trace_per_judge"], numeric=True),
+            Heading(
+                f"Paper's ({ANTI_CONSERVATIVE})",
+                f"{MISALIGNMENT_TESTS['trace_pooled']}; below, how many judges differ alone. "
+                f"{MISALIGNMENT_TESTS['trace_per_judge']}",
+            ),
             Heading(f"Difference: {EFFECTS['marginal_effect'].lower()}", numeric=True),
             Heading(f"Difference: {EFFECTS['relative'].lower()}", numeric=True), Heading("VIF", numeric=True),
         ),
@@ -60,8 +63,7 @@ def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser:
             [
                 Cell(item), _plain(ours["people"]), _plain(ours["judges"], _spread(ours)),
                 view.estimate(read_estimate(ours), 2), _verdict(ours, "p_bh", "BH"),
-                Cell("–") if papers is None else _verdict(papers, "p_value", "uncorrected"),
-                Cell(f"{int(of_judges['misaligned'].astype(bool).sum())} of {len(of_judges)}", numeric=True),
+                _papers(papers, of_judges),
                 *(_other_effect(view, found[name, "paired"].get(item)) for name in ("marginal_effect", "relative")),
                 _plain(vifs.get(item)),
             ]
@@ -189,6 +191,13 @@ def _verdict(row: Row, p: str, corrected: str) -> Cell:
     cell, value = verdict_cell(row["misaligned"]), number(row[p])
     below = () if value is None else (p_words(value), corrected)
     return Cell(f"★ {cell.text}" if cell.text == "yes" else cell.text, below=below, undefined=cell.undefined)
+
+
+def _papers(pooled: Row | None, of_judges: pd.DataFrame) -> Cell:
+    """The paper's pooled test, and below how many judges its test of single ones finds."""
+    cell = Cell("–") if pooled is None else _verdict(pooled, "p_value", "uncorrected")
+    alone = f"per judge: {int(of_judges['misaligned'].astype(bool).sum())} of {len(of_judges)}"
+    return replace(cell, below=(*cell.below, alone))
 
 
 def _spread(row: Row) -> tuple[str, ...]:

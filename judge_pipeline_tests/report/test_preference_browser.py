@@ -63,6 +63,11 @@ def test_it_loads_nothing_fits_the_width_and_can_be_read(
         assert check_texts(page) > 100
         first, second = page.evaluate(RESPONSES)
         if width > 760:
+            shown, whole = page.evaluate(
+                "(({clientWidth, scrollWidth}) => [clientWidth, scrollWidth])"
+                "(document.querySelector('#table-misaligned-items .scroll'))"
+            )
+            assert whole <= shown, "the table of misalignment can be read without scrolling it"
             assert first["top"] == second["top"] and first["right"] < second["left"]
         else:
             assert first["left"] == second["left"] and first["bottom"] < second["top"]
