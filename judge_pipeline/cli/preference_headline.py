@@ -46,7 +46,7 @@ class PreferenceHeadline:
         judges: judge, as figures call it -> its ``FIGURES``, where it has them.
         floors: what needs no judgment -> its Acc.
         not_judged: the judges without a table, but for those that are switched off.
-        states: judge, as figures call it -> why its table is unverified, stale or damaged.
+        states: judge -> why its table is unverified, stale or damaged.
         found: what the rubric's models found, in sentences; empty where nothing was scored.
     """
 
@@ -76,7 +76,7 @@ def preference_headline(given: PreferenceReportInput, provenance: PreferenceProv
         floors={} if own is None else {name: of["acc"] for name, of in _figures(own, "floor").items()},
         not_judged=[kind.judge for kind in given.kinds.values() if kind.status == "not judged" and not _is_off(kind)],
         found=[f"{one.lead}. {one.text}" for one in preference_findings(shown, provenance) if one.anchor == "weigh"],
-        states={kind.label: _state(kind) for kind in given.kinds.values() if kind.status in _NOT_AS_IT_SHOULD_BE},
+        states={kind.judge: _state(kind) for kind in given.kinds.values() if kind.status in _NOT_AS_IT_SHOULD_BE},
     )
 
 
