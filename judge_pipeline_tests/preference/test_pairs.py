@@ -112,7 +112,9 @@ def test_a_table_without_what_a_pair_needs_is_one_fault_of_the_file() -> None:
 def test_a_row_alone_that_lacks_a_column_is_set_aside_alone() -> None:
     found = read(lines(row(1), {"response_a": "x", "response_b": "y"}, row(3)))
     [aside] = found.quarantine.to_dict("records")
-    assert said_of(aside).startswith("pairs.jsonl, row 2 (line 2): w is missing in this row (") and len(found.pairs) == 2
+    assert (
+        said_of(aside).startswith("pairs.jsonl, row 2 (line 2): w is missing in this row (") and len(found.pairs) == 2
+    )
     voted = read(lines({"response_a": "x", "response_b": "y", "votes": {"ann": "B"}}))
     assert voted.pairs["w"].tolist() == ["B"], "votes are enough"
 
