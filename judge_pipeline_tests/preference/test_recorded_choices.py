@@ -169,14 +169,20 @@ def test_rows_come_in_the_order_of_the_pairs_whatever_the_files_is() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"slot": "left"}, "column slot: 'left' is none that is known (first, second, tie); write first, second or tie"),
+        (
+            {"slot": "left"},
+            "column slot: 'left' is none that is known (first, second, tie); write first, second or tie",
+        ),
         ({"slot": "A"}, "column slot: 'A' is none that is known"),
         ({"slot": True}, "column slot: True is none that is known"),
         ({"slot": ["first"]}, "column slot: ['first'] is none that is known"),
         ({"decision": "B"}, "column slot: 'first' and decision 'B' do not fit in order AB, where first is A and that"),
         ({"decision": None}, "column slot: 'first' and decision None do not fit in order AB"),
         ({"slot": None}, "column slot: None and decision 'A' do not fit in order AB, where a blank slot is an invalid"),
-        ({"slot": "first", "decision": "C"}, "column decision: 'C' is none that is known (A, B, tie, both_bad); write A, B or tie"),
+        (
+            {"slot": "first", "decision": "C"},
+            "column decision: 'C' is none that is known (A, B, tie, both_bad); write A, B or tie",
+        ),
         ({"p_first": 1.2}, "column p_first: 1.2 is not a probability from 0 to 1"),
         ({"p_first": "85%"}, "column p_first: '85%' is not a number"),
         ({"score_first": float("inf")}, "column score_first: inf is not a number"),
