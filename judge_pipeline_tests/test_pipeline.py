@@ -16,6 +16,7 @@ from judge_pipeline.definitions import COMPARE_CONTESTS, JUDGE_CONTEST, READ_CON
 from judge_pipeline.orchestration.exports import report_path, start_page_path
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST, ParquetStore
+from judge_pipeline.orchestration.preference_sets import SET_TABLES
 from judge_pipeline.orchestration.runs import JobOutcome, run_job
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
@@ -47,7 +48,6 @@ from judge_pipeline.tables import (
     STRUGGLE_CURVES,
     SUCCESS_AT_TURN,
     TRAJECTORIES,
-    preference,
 )
 from judge_pipeline_tests.headline_report import run_headline_job
 from judge_pipeline_tests.mini_contest import MiniContest
@@ -126,7 +126,7 @@ def reported(copy_of_reported_home: Path) -> Iterator[House]:
 def test_every_table_and_the_report_are_made(finished: House) -> None:
     over_all, of_jobs_apart = (LEADERBOARD, JUDGE_VERSIONS), (JUDGE_CANARIES, ANCHOR_RUNS, ANCHOR_FIGURES)
     may_be_empty = (INGEST_QUARANTINE, JUDGE_REPEATS, JUDGE_CANARY_EFFECTS, RERATING_AGREEMENT)
-    left_out = (*BROUGHT, *over_all, *of_jobs_apart, *preference.TABLES)
+    left_out = (*BROUGHT, *over_all, *of_jobs_apart, *SET_TABLES.values())
     for table in (t for t in ALL_TABLES if t not in left_out):
         parts = finished.store.parts(JUDGE_OUTPUTS, "mini") if table in (JUDGE_OUTPUTS, JUDGE_REPEATS) else [None]
         for part in parts:
@@ -285,7 +285,7 @@ def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: 
     assert all(outcome.error is None for outcome in outcomes.values())
     assert outcomes["dull"].failed_checks == ()
     (told,) = outcomes["sharp"].failed_checks
-    assert told.startswith("judge_outputs: verified: 1 of")
+    assert told.startswith("judge_outputs: verified: mini, sharp: 1 of")
     assert house.run(REPORT_CONTEST).error is None
     flag = "sharp is unverified: 1 of"
     metrics, agreement = house.table(JUDGE_METRICS), house.table(JUDGE_AGREEMENT)

@@ -225,7 +225,7 @@ def test_report_tells_of_a_judge_that_is_stale(shell: Shell, reported: MiniConte
     (reported.folder / "recorded" / "sharp.jsonl").unlink()
     code, out, err = shell("report", "mini")
     assert (code, out.strip()) == (0, str(reported.home / "var" / "reports" / "mini" / "cocreation_report.html"))
-    assert "none_stale: sharp: what it answers cannot be told any more" in err and "sharp.jsonl" in err
+    assert "none_stale: mini: sharp: what it answers cannot be told any more" in err and "sharp.jsonl" in err
     assert "text" not in err and "dull" not in err
 
 
