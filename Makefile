@@ -50,7 +50,7 @@ format: $(READY) ## let ruff mend what it can
 test: lint ## lint, types, and the whole suite
 	$(BIN)/pytest -n 2 --dist loadgroup
 
-test-quick: $(READY) ## the quick part of the suite, under 2 minutes
+test-quick: $(READY) ## the quick part of the suite, about 4 minutes
 	$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
 
 lock: $(READY) ## resolve the dependencies anew into requirements.lock (hashes, no index)
