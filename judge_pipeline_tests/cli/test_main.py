@@ -240,7 +240,7 @@ def test_a_check_that_stops_the_run_says_what_it_found(
     code, out, err = shell("run", "data/contests/mini", "--judges", "text")
     assert code == 1
     assert "judge_requests: joins_complete" in err
-    assert "joins_complete: attempt" in out and "has no request" in out
+    assert "joins_complete: mini: attempt" in out and "has no request" in out
     assert not (mini.home / "var" / "tables" / "judge_outputs").exists(), "no judge is asked"
 
 
