@@ -20,7 +20,6 @@ from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace, packaged_config_dir
 from judge_pipeline.tables.criteria import CONSISTENT_EVIDENCE, CRITERIA, CRITERIA_CALLS, CRITERIA_DECISIONS
 
-PAIRS = Path("/work/shared/data/auto_j/code_pairs.jsonl")
 CONFIGURATIONS = {
     "monolithic": {"generator": "none"},
     "pairwise-rrd": {"refinement": "rrd", "swap_filter": False, "max_criteria": 2, "rounds": 1},
@@ -29,10 +28,7 @@ CONFIGURATIONS = {
 JUDGE = "small"
 _JUDGES = {JUDGE: {"backend": "embedded", "systems": ["criteria"], "max_code_chars": 120, "max_prompt_chars": 60}}
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(not PAIRS.is_file(), reason=f"{PAIRS} is not here: real pairs are read there and never copied"),
-]
+pytestmark = pytest.mark.slow
 
 
 def n_calls(workspace: Workspace) -> int:
@@ -40,12 +36,12 @@ def n_calls(workspace: Workspace) -> int:
         return int(connection.execute(sa.select(sa.func.count()).select_from(CALLS)).scalar_one())
 
 
-def test_one_real_pair_goes_through_every_stage_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+def test_one_real_pair_goes_through_every_stage_and_nothing_is_asked_twice(tmp_path: Path, shared: Path) -> None:
     workspace, folder = demo_workspace(tmp_path, "http://127.0.0.1:9/v1", "none"), tmp_path / "data/preference/one-pair"
     (workspace.config_dir / "judges.yaml").write_text(yaml.safe_dump({"judges": _JUDGES}), encoding="utf-8")
     settings = yaml.safe_dump({"configurations": CONFIGURATIONS, "resamples": 100}, sort_keys=False)
     (workspace.config_dir / "criteria.yaml").write_text(settings, encoding="utf-8")
-    pair = json.loads(PAIRS.read_text("utf-8").splitlines()[0])
+    pair = json.loads((shared / "data" / "auto_j" / "code_pairs.jsonl").read_text("utf-8").splitlines()[0])
     folder.mkdir(parents=True)
     row = {"pair_id": str(pair["idx"]), "instruction": pair["prompt"], "response_a": pair["response_1"],
            "response_b": pair["response_2"], "w": "ABT"[pair["label"]].replace("T", "tie"), "split": "val"}  # fmt: skip
