@@ -11,9 +11,10 @@ import pytest
 
 from judge_pipeline.report.criteria_report import criteria_report_html
 from judge_pipeline_tests.browser import chromium
+from judge_pipeline_tests.report.looked_at import check_prints_whole, check_side_by_side, n_figures_drawn
 from judge_pipeline_tests.report.made_criteria import MadeCriteria, made_criteria, provenance
 from judge_pipeline_tests.report.made_tables import HOSTILE
-from judge_pipeline_tests.report.test_browser import check_texts, opened
+from judge_pipeline_tests.report.test_browser import opened
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.xdist_group("browser")]
 
@@ -49,36 +50,12 @@ def test_it_loads_nothing_fits_the_width_and_can_be_read(
 ) -> None:
     page, trouble = opened(browser, pages[name], width)
     try:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        drawn = page.evaluate(
-            "[...document.querySelectorAll('[data-figure]')].map((p) => p.querySelectorAll('.main-svg').length)"
-        )
-        assert all(drawn) and len(drawn) == (5 if name == "plain" else 3)
-        assert check_texts(page) > 50
-        first, second = page.evaluate(DECISIONS)
-        if width > 760:
-            assert first["top"] == second["top"] and first["right"] < second["left"]
-        else:
-            assert first["left"] == second["left"] and first["bottom"] < second["top"]
-        assert page.evaluate("window.hacked") is None and page.evaluate("document.querySelectorAll('img').length") == 0
+        assert n_figures_drawn(page, width, 50) == (5 if name == "plain" else 3)
+        check_side_by_side(*page.evaluate(DECISIONS), width)
         assert trouble == []
     finally:
         page.close()
 
 
 def test_it_prints_with_nothing_cut_off(browser: Any, pages: dict[str, Path], tmp_path: Path) -> None:
-    page, trouble = opened(browser, pages["plain"], 688)  # an A4 page between its margins
-    try:
-        page.emulate_media(media="print")
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert check_texts(page) > 50
-        wide = page.evaluate(
-            """[...document.querySelectorAll('table, pre, figure')].filter((e) => e.getBoundingClientRect().right > 690)
-              .map((e) => (e.caption || e).textContent.slice(0, 60))"""
-        )
-        assert wide == []
-        page.pdf(path=str(tmp_path / "report.pdf"), prefer_css_page_size=True)
-        assert (tmp_path / "report.pdf").stat().st_size > 50_000
-        assert trouble == []
-    finally:
-        page.close()
+    check_prints_whole(browser, pages["plain"], tmp_path, 50)
