@@ -18,6 +18,7 @@ from pydantic import BaseModel
 import judge_pipeline
 from judge_pipeline import api, settings, tables
 from judge_pipeline.cli.main import cli
+from judge_pipeline.settings.automation import AutomaticCeilings, AutomationFile
 from judge_pipeline.settings.contest import AnchorSettings, CanarySettings, DynamicsSettings, RevisionSettings
 from judge_pipeline.settings.criteria import Configuration, CriteriaFile, GuidanceUse
 from judge_pipeline.settings.guidance import GuidanceSynthesis
@@ -52,6 +53,14 @@ def tables_page() -> str:
 def configuration_page() -> str:
     """Every setting with its meaning and default."""
     parts = [
+        *_of_judges(), *_of_contests(), *_of_preference_sets(), *_of_rubrics(), *_of_criteria(), *_of_injections(),
+        *_of_automation(), _ENVIRONMENT,
+    ]  # fmt: skip
+    return _MADE + "".join(parts)
+
+
+def _of_judges() -> list[str]:
+    parts = [
         "# Configuration\n\nWhat a team edits, in `assets_config/`. A wrong file is refused with its name, the line, "
         "the key and the remedy.\n\n## judges.yaml\n\n`judges:` maps a judge's name to its settings; `backend` says "
         "which of the following it is.\n"
@@ -60,75 +69,122 @@ def configuration_page() -> str:
         settings.LitellmJudge, settings.EmbeddedJudge, settings.RewardJudge, settings.RecordedJudge,
         settings.BaselineJudge,
     ):  # fmt: skip
-        parts.append(f"\n### backend: {_backend(model)}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+        parts.append(_section(f"backend: {_backend(model)}", model))
     parts.append("\n## Parts of a judge's settings\n")
     for model in (settings.Scope, settings.Limits, settings.Price, settings.Batch):
-        parts.append(f"\n### {model.__name__.lower()}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+        parts.append(_section(model.__name__.lower(), model))
     parts.append(f"\n## providers\n\nBeside `judges`. {_doc(settings.Rates)}\n\n{_settings_table(settings.Rates)}")
     parts.append(
         f"\n## ceiling_usd\n\nBeside `judges`. {_doc(settings.Ceilings)}\n\n{_settings_table(settings.Ceilings)}"
     )
-    parts.append(
+    return parts
+
+
+def _of_contests() -> list[str]:
+    return [
         "\n## contests.yaml and contest.yaml\n\n`assets_config/contests.yaml` holds the defaults; a contest's own "
-        "`contest.yaml` may set any of the same keys.\n\n" + _settings_table(settings.ContestSettings)
-    )
-    parts.append(f"\n### split\n\n{_doc(settings.SplitRatios)}\n\n{_settings_table(settings.SplitRatios)}")
-    parts.append(f"\n### redaction\n\n{_doc(RedactionSettings)}\n\n{_settings_table(RedactionSettings)}")
-    parts.append(f"\n### anchor\n\n{_doc(AnchorSettings)}\n\n{_settings_table(AnchorSettings)}")
-    parts.append(f"\n### canary\n\n{_doc(CanarySettings)}\n\n{_settings_table(CanarySettings)}")
-    parts.append(f"\n### revision\n\n{_doc(RevisionSettings)}\n\n{_settings_table(RevisionSettings)}")
-    parts.append(f"\n### dynamics\n\n{_doc(DynamicsSettings)}\n\n{_settings_table(DynamicsSettings)}")
-    parts.append(
+        "`contest.yaml` may set any of the same keys.\n\n" + _settings_table(settings.ContestSettings),
+        _section("split", settings.SplitRatios),
+        _section("redaction", RedactionSettings),
+        _section("anchor", AnchorSettings),
+        _section("canary", CanarySettings),
+        _section("revision", RevisionSettings),
+        _section("dynamics", DynamicsSettings),
+    ]
+
+
+def _of_preference_sets() -> list[str]:
+    parts = [
         "\n## preference.yaml\n\n`assets_config/preference.yaml` holds the defaults; a set's own `preference.yaml` may "
         "set any of the same keys. How to use it: [bring a preference set](../how-to/bring-preferences.md). "
         "`source` says a format, with the settings below.\n\n" + _settings_table(PreferenceSettings)
-    )
-    parts.append(f"\n### split of preference.yaml\n\n{_doc(PreferenceSplit)}\n\n{_settings_table(PreferenceSplit)}")
-    parts.append(f"\n### redaction of preference.yaml\n\n{_doc(PairRedaction)}\n\n{_settings_table(PairRedaction)}")
+    ]
+    parts.append(_section("split of preference.yaml", PreferenceSplit))
+    parts.append(_section("redaction of preference.yaml", PairRedaction))
     for model in SOURCES:
         name = model.model_fields["format"].annotation.__args__[0]
-        parts.append(f"\n### source, format: {name}\n\n{_doc(model)}\n\n{_settings_table(model)}")
+        parts.append(_section(f"source, format: {name}", model))
     parts.append(
         f"\n### rubric of preference.yaml\n\n{_doc(RubricSettings)} A set that states `rubric` states all of it: what "
         "it leaves out has the default below. How to use it: [find a rubric](../how-to/find-a-rubric.md).\n\n"
         + _settings_table(RubricSettings)
     )
-    parts.append(
+    return parts
+
+
+def _of_rubrics() -> list[str]:
+    return [
         "\n## rubrics/*.yaml\n\nRubric items that people wrote, a set's own `rubric.yaml`, and what a run writes for a "
-        "person to edit.\n\n" + _settings_table(RubricFile)
-    )
-    parts.append(f"\n### A rubric item\n\n{_settings_table(RubricItem)}")
-    parts.append(
+        "person to edit.\n\n" + _settings_table(RubricFile),
+        f"\n### A rubric item\n\n{_settings_table(RubricItem)}",
         "\n## rubrics/themes.yaml\n\nA workspace without it has the one that comes with the package.\n\n"
-        + _settings_table(ThemesFile)
-    )
-    parts.append(f"\n### A theme\n\n{_settings_table(Theme)}")
-    parts.append(
+        + _settings_table(ThemesFile),
+        f"\n### A theme\n\n{_settings_table(Theme)}",
+    ]
+
+
+def _of_criteria() -> list[str]:
+    return [
         "\n## criteria.yaml\n\nHow pairs are judged criterion by criterion. A workspace without it has the one that "
         "comes with the package. How to use it: [judge by criteria](../how-to/judge-by-criteria.md), [run an "
-        "ablation](../how-to/run-an-ablation.md).\n\n" + _settings_table(CriteriaFile)
-    )
-    parts.append(f"\n### A configuration\n\n{_doc(Configuration)}\n\n{_settings_table(Configuration)}")
-    parts.append(
-        f"\n### guidance of criteria.yaml\n\n{_doc(GuidanceSynthesis)}\n\n{_settings_table(GuidanceSynthesis)}"
-    )
-    parts.append(f"\n### guidance of a configuration\n\n{_doc(GuidanceUse)}\n\n{_settings_table(GuidanceUse)}")
-    parts.append(
+        "ablation](../how-to/run-an-ablation.md).\n\n" + _settings_table(CriteriaFile),
+        _section("A configuration", Configuration),
+        _section("guidance of criteria.yaml", GuidanceSynthesis),
+        _section("guidance of a configuration", GuidanceUse),
+    ]
+
+
+def _of_injections() -> list[str]:
+    return [
         "\n## injections.yaml\n\nTexts that `judge-pipeline canary` plants. A workspace without it has the one that "
-        "comes with the package.\n\n" + _settings_table(InjectionsFile)
-    )
-    parts.append(f"\n### An injection\n\n{_settings_table(Injection)}")
-    parts.append(
-        "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
-        "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"
-        "| `JUDGE_PIPELINE_OUT` | where to write; else `var/` in the workspace |\n"
-        "| `JUDGE_PIPELINE_CHECKPOINT_URL` | database of answers, `postgresql://...` or `sqlite:///...`; else "
-        "`checkpoint.sqlite` where results are written; may hold a password, and is never stored, never logged |\n"
-        "| `JUDGE_PIPELINE_PSEUDONYM_KEY`, or what `redaction.key_env` names | the key of pseudonyms and tombstones; "
-        "16 characters or more |\n"
-        "| what a judge's `api_key_env` names | its key; never stored, never logged |\n"
-    )
-    return _MADE + "".join(parts)
+        "comes with the package.\n\n" + _settings_table(InjectionsFile),
+        f"\n### An injection\n\n{_settings_table(Injection)}",
+    ]
+
+
+def _of_automation() -> list[str]:
+    parts = [
+        "\n## automation.yaml\n\nWhat runs by itself, what it may cost, who is told. A workspace without it has the "
+        "one that comes with the package. How to use it: [let it run itself](../how-to/let-it-run-itself.md).\n\n"
+        + _settings_table(AutomationFile)
+    ]
+    for name, field in AutomationFile.model_fields.items():
+        parts.append(_section(name, field.annotation))
+    parts.append(_section("ceiling_usd of judging", AutomaticCeilings))
+    return parts
+
+
+def _section(title: str, model: Any) -> str:
+    return f"\n### {title}\n\n{_doc(model)}\n\n{_settings_table(model)}"
+
+
+_ENVIRONMENT = (
+    "\n## Environment variables\n\n| variable | meaning |\n|---|---|\n"
+    "| `JUDGE_PIPELINE_HOME` | the workspace: a folder with `assets_config/`; else the nearest folder upwards |\n"
+    "| `JUDGE_PIPELINE_OUT` | where to write; else `var/` in the workspace |\n"
+    "| `JUDGE_PIPELINE_ASK` | `never`: no judge is asked anything; what is not stored is a failure |\n"
+    "| `JUDGE_PIPELINE_CHECKPOINT_URL` | database of answers, `postgresql://...` or `sqlite:///...`; else "
+    "`checkpoint.sqlite` where results are written; may hold a password, and is never stored, never logged |\n"
+    "| `JUDGE_PIPELINE_STORE_URL` | where tables, ledgers, tombstones, reports, exports, rubrics, guidance and "
+    "screenshots lie, `s3://bucket/prefix` or a folder; else where results are written; its keys are those of the "
+    "store's client (`AWS_ACCESS_KEY_ID`, ...) |\n"
+    "| `JUDGE_PIPELINE_DAGSTER_URL` | Dagster's database, where `dagster.yaml` is that of `deploy/`: "
+    "`postgresql+psycopg2://...` |\n"
+    "| `JUDGE_PIPELINE_BROKER_URL`, `JUDGE_PIPELINE_RESULTS_URL` | the broker of workers, `redis://...`, and where "
+    "they say how tasks ended (else the broker); never stored, never logged |\n"
+    "| `JUDGE_PIPELINE_EXECUTOR`, `JUDGE_PIPELINE_SHARD_EXECUTOR` | where the steps of runs, and those of runs in "
+    "shards, are executed: `in_process`, `multiprocess`, `celery` |\n"
+    "| `JUDGE_PIPELINE_SECRETS_FILE` | a file of `NAME=value` lines, or a folder with a file a secret, where keys "
+    "and addresses are looked for that the environment does not set; only its owner may read it |\n"
+    "| `JUDGE_PIPELINE_UMASK` | what is taken from others' rights on what commands write; else `077`: all |\n"
+    "| `JUDGE_PIPELINE_WEBHOOK_URL`, `JUDGE_PIPELINE_SMTP_URL`, or what `notify` in automation.yaml names | where "
+    "failures are told; never stored, never logged |\n"
+    "| `OPENLINEAGE_URL`, `OPENLINEAGE_ENDPOINT`, `OPENLINEAGE_API_KEY`, `OPENLINEAGE_NAMESPACE`, "
+    "`OPENLINEAGE_DISABLED` | where runs that ended are sent as OpenLineage events |\n"
+    "| `JUDGE_PIPELINE_PSEUDONYM_KEY`, or what `redaction.key_env` names | the key of pseudonyms and tombstones; "
+    "16 characters or more |\n"
+    "| what a judge's `api_key_env` names | its key; never stored, never logged |\n"
+)
 
 
 def command_line_page() -> str:

@@ -29,15 +29,26 @@ from judge_pipeline.assets import (
     requests,
     reratings,
     rubric,
+    trace_pages,
 )
 from judge_pipeline.judging.money import RunSpending
-from judge_pipeline.orchestration.anchor_schedule import anchor_schedule
-from judge_pipeline.orchestration.batch_sensor import batch_sensor
+from judge_pipeline.orchestration.asset_labels import labelled
+from judge_pipeline.orchestration.automation.anchor_schedule import anchor_schedule
+from judge_pipeline.orchestration.automation.batch_sensor import batch_sensor
+from judge_pipeline.orchestration.automation.chain import contest_chain, preference_chain
+from judge_pipeline.orchestration.automation.notifying import notifying_sensor
+from judge_pipeline.orchestration.automation.retrying import retry_job, retry_schedule
+from judge_pipeline.orchestration.automation.watching import watch_sensor
 from judge_pipeline.orchestration.criteria_run import configured_judges, criteria_judges
+from judge_pipeline.orchestration.dagsters_database import keep_looking_after_runs, waiting_runs
+from judge_pipeline.orchestration.executors import configured_executor
 from judge_pipeline.orchestration.guidance_run import guidance_configuration_sha256
 from judge_pipeline.orchestration.judging_configuration import configuration_sha256
+from judge_pipeline.orchestration.launch_forms import LAUNCH, Launch
+from judge_pipeline.orchestration.openlineage_sensor import openlineage_sensor
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.resources import Progress, SilentProgress, WorkspaceResource
+from judge_pipeline.orchestration.sharded_jobs import SHARDED, after_shards_sensor, sharded_jobs
 from judge_pipeline.settings import Workspace
 from judge_pipeline.tables import criteria as criteria_tables
 
@@ -49,36 +60,62 @@ REPORT_CRITERIA = "report_criteria"
 READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST = "read_contest", "judge_contest", "report_contest"
 CANARY, COMPARE_CONTESTS, ANCHOR = "canary", "compare_contests", "anchor"
 
+CHAINS = (
+    contest_chain(READ_CONTEST, JUDGE_CONTEST, REPORT_CONTEST, COMPARE_CONTESTS),
+    preference_chain(
+        READ_PREFERENCE_SET,
+        JUDGE_PREFERENCE_SET,
+        FIND_RUBRIC,
+        REPORT_PREFERENCE_SET,
+        COMPARE_PREFERENCE_SETS,
+        PREFERENCE_PAGE,
+    ),
+)
+"""The jobs that follow a new or changed folder."""
 
-def build_definitions(workspace: Workspace | None = None, progress: Progress | None = None) -> dg.Definitions:
+
+def build_definitions(
+    workspace: Workspace | None = None, progress: Progress | None = None, spending: RunSpending | None = None
+) -> dg.Definitions:
     """The whole graph for a workspace.
 
     Args:
         workspace: where things lie; found from the environment and the current folder where it is not given.
         progress: somebody to tell how far the work is; nobody where it is not given.
+        spending: what is spent on judges; counted from nothing where it is not given.
 
     Raises:
         SettingsError: judges.yaml is missing or wrong.
     """
     workspace = workspace or Workspace.find()
     names = workspace.judges().names("cocreation")
-    store = ParquetStore(root=str(workspace.out_dir / "tables"))
-    return dg.Definitions(
+    store = ParquetStore(root=str(workspace.store_dir / "tables"))
+    jobs, sharded = _jobs(), sharded_jobs(names, workspace.judges().names("preference"))
+    again = retry_job(CHAINS, lambda: definitions)
+    definitions = dg.Definitions(
         assets=_assets(workspace, names),
-        jobs=_jobs(),
-        schedules=[anchor_schedule(workspace, ANCHOR)],
-        sensors=[batch_sensor(workspace, JUDGE_CONTEST)],
+        jobs=[*jobs, *sharded, again],
+        schedules=[anchor_schedule(workspace, ANCHOR), retry_schedule(workspace, CHAINS, again)],
+        sensors=[
+            *(watch_sensor(workspace, chain, jobs) for chain in CHAINS),
+            batch_sensor(workspace, JUDGE_CONTEST),
+            notifying_sensor(workspace),
+            openlineage_sensor(),
+            after_shards_sensor(sharded, [job for job in jobs if job.name in SHARDED]),
+        ],
         resources={
-            "workspace": WorkspaceResource.of(workspace),
-            "store": store,
-            "io_manager": store,
+            # Fixed, so that a launch form shows nothing but what a person may say.
+            "workspace": waiting_runs(WorkspaceResource.of(workspace)),
+            "store": dg.ResourceDefinition.hardcoded_resource(store),
+            "io_manager": dg.IOManagerDefinition.hardcoded_io_manager(store),
             # One a load of these definitions: a command, or a run's own process in the UI.
-            "spending": dg.ResourceDefinition.hardcoded_resource(RunSpending()),
+            "spending": dg.ResourceDefinition.hardcoded_resource(spending or RunSpending()),
+            LAUNCH: Launch(),
             "progress": dg.ResourceDefinition.hardcoded_resource(progress or SilentProgress()),
         },
-        # A partition runs in one process: a new process a step costs seconds, and judging is asynchronous inside it.
-        executor=dg.in_process_executor,
+        executor=configured_executor(),
     )
+    return definitions
 
 
 def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
@@ -102,22 +139,22 @@ def _assets(workspace: Workspace, judge_names: list[str]) -> list[Any]:
         *criteria_report.ASSETS,
     ]
     after = [*dynamics.ASSETS, *reratings.ASSETS, *reports.ASSETS, *comparison.ASSETS]
-    return [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs, *guided]
+    every = [*contest.ASSETS, *requests.ASSETS, *judged, *asked, *after, *pairs, *guided]
+    return labelled([*every, *trace_pages.ASSETS], workspace.automation().links.owners)
 
 
 def _jobs() -> list[Any]:
+    over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
+    return [*_contest_jobs(over_all), *_preference_jobs(over_all), *_criteria_jobs()]
+
+
+def _contest_jobs(over_all: dg.AssetSelection) -> list[Any]:
     read = (
         "read_contest_folder", "participant_contexts", "splits", "judge_requests", "redaction_counts",
         "verdict_word_counts",
     )  # fmt: skip
     first = dg.AssetSelection.assets("submission_artifacts", "prompt_logs", "attempts", "ingest_quarantine", *read[1:])
     judged = dg.AssetSelection.assets("judge_outputs", "judge_repeats")
-    read_pairs = dg.AssetSelection.assets(
-        "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "dataset_profile",
-        "pair_texts", "pair_redaction_counts",
-    )  # fmt: skip
-    over_sets = dg.AssetSelection.assets("preference_ranks", "rubric_themes", "rubric_theme_summary")
-    over_all = dg.AssetSelection.assets("leaderboard", "judge_versions", "start_page")
     roots = ("judge_coverage", "trajectories", "prompt_code_ned", "prompt_windows")
     last = dg.AssetSelection.assets(*roots).downstream() - over_all
     return [
@@ -126,6 +163,41 @@ def _jobs() -> list[Any]:
             first,
             description="Raw files of one contest -> attempts, contexts, splits, judge requests.",
         ),
+        dg.define_asset_job(
+            JUDGE_CONTEST,
+            judged,
+            description="One judge's judgments of one contest; asks only for what is not stored yet.",
+        ),
+        dg.define_asset_job(
+            CANARY,
+            dg.AssetSelection.assets("judge_canaries"),
+            description="How far planted texts move one judge: asks it, and costs money. In no other job.",
+        ),
+        dg.define_asset_job(
+            ANCHOR,
+            dg.AssetSelection.assets("anchor_runs"),
+            description="The anchor set of one contest, asked of one judge again: costs money. In no other job.",
+        ),
+        dg.define_asset_job(
+            REPORT_CONTEST,
+            last,
+            description="Predictions, metrics, dynamics and the report of one contest, from the judges that are there.",
+        ),
+        dg.define_asset_job(
+            COMPARE_CONTESTS,
+            over_all,
+            description="Judges over all contests, their versions side by side, and the start page. No partition.",
+        ),
+    ]
+
+
+def _preference_jobs(over_all: dg.AssetSelection) -> list[Any]:
+    read_pairs = dg.AssetSelection.assets(
+        "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "dataset_profile",
+        "pair_texts", "pair_redaction_counts",
+    )  # fmt: skip
+    over_sets = dg.AssetSelection.assets("preference_ranks", "rubric_themes", "rubric_theme_summary")
+    return [
         dg.define_asset_job(
             READ_PREFERENCE_SET,
             read_pairs,
@@ -156,6 +228,11 @@ def _jobs() -> list[Any]:
             dg.AssetSelection.assets("preference_report"),
             description="The report of one preference set once more, now that what is over all sets was made.",
         ),
+    ]
+
+
+def _criteria_jobs() -> list[Any]:
+    return [
         dg.define_asset_job(
             MAKE_GUIDANCE,
             dg.AssetSelection.assets("guidance_records", "guidance"),
@@ -168,39 +245,17 @@ def _jobs() -> list[Any]:
         ),
         dg.define_asset_job(
             REPORT_CRITERIA,
-            dg.AssetSelection.assets("criteria_ablation", "criteria_aspects", "decisive_criteria", "criteria_report"),
+            dg.AssetSelection.assets(
+                "criteria_ablation", "criteria_aspects", "decisive_criteria", "criteria_report", "criteria_trace_pages"
+            ),
             description="What judging by criteria gains on one preference set, from what is stored. Asks no judge.",
-        ),
-        dg.define_asset_job(
-            JUDGE_CONTEST,
-            judged,
-            description="One judge's judgments of one contest; asks only for what is not stored yet.",
-        ),
-        dg.define_asset_job(
-            CANARY,
-            dg.AssetSelection.assets("judge_canaries"),
-            description="How far planted texts move one judge: asks it, and costs money. In no other job.",
-        ),
-        dg.define_asset_job(
-            ANCHOR,
-            dg.AssetSelection.assets("anchor_runs"),
-            description="The anchor set of one contest, asked of one judge again: costs money. In no other job.",
-        ),
-        dg.define_asset_job(
-            REPORT_CONTEST,
-            last,
-            description="Predictions, metrics, dynamics and the report of one contest, from the judges that are there.",
-        ),
-        dg.define_asset_job(
-            COMPARE_CONTESTS,
-            over_all,
-            description="Judges over all contests, their versions side by side, and the start page. No partition.",
         ),
     ]
 
 
 def _definitions_of_the_code_location() -> dg.Definitions:
     logging.getLogger("judge_pipeline").setLevel(logging.INFO)
+    keep_looking_after_runs()
     return build_definitions()
 
 

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
     import pyarrow as pa
+    from numpy.typing import NDArray
 
 Kind = Literal["string", "int", "float", "bool", "instant"]
 
@@ -161,21 +163,27 @@ class Table:
     def _check_values(self, table: pd.DataFrame, column: Column) -> None:
         if column.nullable and column.allowed is None and column.low is None and column.high is None:
             return
+        import numpy as np
+
+        # NumPy's arrays, not Series: most tables have few rows, and many reports conform them all again and again.
         values = table[column.name]
-        missing = values.isna()
+        missing = values.isna().to_numpy()
         if not column.nullable and missing.any():
             raise TableError(
                 f"table {self.name}, column {column.name}: {int(missing.sum())} value(s) are missing "
                 f"({self._where(table, missing)})"
             )
         if column.allowed is not None:
-            self._refuse(table, column, ~missing & ~values.isin(column.allowed), f"one of {list(column.allowed)}")
-        if column.low is not None:
-            self._refuse(table, column, ~missing & ~(values >= column.low).fillna(False), f"at least {column.low:g}")
-        if column.high is not None:
-            self._refuse(table, column, ~missing & ~(values <= column.high).fillna(False), f"at most {column.high:g}")
+            outside = ~(missing | values.isin(column.allowed).to_numpy())
+            self._refuse(table, column, outside, f"one of {list(column.allowed)}")
+        if column.low is not None or column.high is not None:
+            numbers = values.to_numpy(dtype="float64", na_value=np.nan)
+            if column.low is not None:
+                self._refuse(table, column, numbers < column.low, f"at least {column.low:g}")
+            if column.high is not None:
+                self._refuse(table, column, numbers > column.high, f"at most {column.high:g}")
 
-    def _refuse(self, table: pd.DataFrame, column: Column, wrong: pd.Series, rule: str) -> None:
+    def _refuse(self, table: pd.DataFrame, column: Column, wrong: NDArray[np.bool_], rule: str) -> None:
         if wrong.any():
             values = sorted(map(repr, set(table.loc[wrong, column.name].tolist())))[:5]
             raise TableError(
@@ -191,7 +199,7 @@ class Table:
                 f"({self._where(table, twice)})"
             )
 
-    def _where(self, table: pd.DataFrame, wrong: pd.Series) -> str:
+    def _where(self, table: pd.DataFrame, wrong: NDArray[np.bool_] | pd.Series) -> str:
         rows = table.loc[wrong, list(self.key)].head(3).to_dict("records")
         return "first at " + "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in rows)
 
@@ -206,13 +214,12 @@ _PANDAS_DTYPES = {
 
 
 def _as_text(values: pd.Series) -> pd.Series:
+    import pandas as pd
     from pandas.api.types import infer_dtype
 
-    text = values.astype("object")
-    missing = text.isna()
-    if missing.any():
-        text = text.where(~missing, None)
+    text = values.to_numpy(dtype="object", copy=True)
+    text[pd.isna(text)] = None
     if infer_dtype(text, skipna=True) not in ("string", "empty"):
         wrong = next(value for value in text if value is not None and not isinstance(value, str))
         raise TypeError(f"{wrong!r} is {type(wrong).__name__}, not text")
-    return text
+    return pd.Series(text, index=values.index, dtype="object", copy=False)

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +25,8 @@ settings.register_profile("judge_pipeline", deadline=None, suppress_health_check
 # A change lands or not for what it holds, not for what was drawn that day; by hand, each run draws anew.
 settings.register_profile("ci", settings.get_profile("judge_pipeline"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "judge_pipeline")
+# What is run again and again while one writes draws fewer: pytest --hypothesis-profile quick.
+settings.register_profile("quick", settings.default, max_examples=20)
 
 # A shell that starts a run in the background has it ignore Ctrl-C, and tests that interrupt themselves would wait.
 if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -34,7 +37,8 @@ CHECKOUT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Before pytest decides where its temporary folders lie."""
+    """Before pytest decides where its temporary folders lie, and before it imports a test."""
+    running_fast.keep_bytecode()
     running_fast.temporary_folders_in_memory(config)
 
 
@@ -44,7 +48,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec") and "postgresql" in item.callspec.id:
             item.add_marker(pytest.mark.slow)
+    if settings.get_current_profile_name() == "quick":
+        running_fast.draw_no_more_than(settings.default.max_examples, items)
     running_fast.whole_slow_modules_first(items)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests that belong together run in one worker."""
+    return running_fast.scheduler(config, log)
 
 
 def pytest_collection_finish() -> None:

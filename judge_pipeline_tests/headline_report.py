@@ -1,4 +1,7 @@
-"""The report job without what a test does not look at: most of its time goes into figures, dynamics and the page."""
+"""The report job without what a test does not look at: most of its time goes into figures, dynamics and the page.
+
+As a module that is run, it is the command line with that job in the place of the whole one.
+"""
 
 from __future__ import annotations
 
@@ -45,3 +48,10 @@ def run_headline_job(definitions: Any, *given: Any, **further: Any) -> runs.JobO
 
 
 _run_job = runs.run_job  # as it is before a test puts the other in its place
+
+
+if __name__ == "__main__":
+    from judge_pipeline.cli.main import main
+
+    runs.run_job = run_headline_job
+    main()

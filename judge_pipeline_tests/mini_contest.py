@@ -15,6 +15,9 @@ judges:
   keyed: {backend: litellm, model: openai/gpt-x, api_key_env: MINI_CONTEST_KEY}
 """
 
+NOTHING_BY_ITSELF = "watch: {contests: false, preference_sets: false}\n"
+"""What a UI over the workspace does is what the test does there."""
+
 
 @dataclass
 class MiniContest:
@@ -41,6 +44,7 @@ class MiniContest:
         (config / "prompts").mkdir(parents=True)
         (config / "judges.yaml").write_text(JUDGES_YAML, encoding="utf-8")
         (config / "contests.yaml").write_text("seed: 11\nresamples: 200\n", encoding="utf-8")
+        (config / "automation.yaml").write_text(NOTHING_BY_ITSELF, encoding="utf-8")
         template = Path(__file__).resolve().parent.parent / "assets_config" / "prompts" / "cocreation_judge.md.j2"
         (config / "prompts" / template.name).write_bytes(template.read_bytes())
         for u in range(1, n_participants + 1):

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,9 +23,20 @@ _USER = "judge"
 class PostgresqlServer:
     """The server. Its user must give a password, as a team's would."""
 
-    def __init__(self, port: int, password: str) -> None:
+    def __init__(self, port: int, password: str, control: Callable[..., None] | None = None) -> None:
         self.port = port
         self.password = password
+        self._control = control
+
+    @contextmanager
+    def gone(self) -> Iterator[None]:
+        """The server is stopped at once while the block runs, as if its machine were, and starts again after it."""
+        assert self._control is not None
+        self._control("-m", "immediate", "stop")
+        try:
+            yield
+        finally:
+            self._control("start")
 
     def url(self, database: str, driver: str = "postgresql") -> str:
         """The URL of a database, password included."""
@@ -58,12 +69,15 @@ def running_server() -> Iterator[PostgresqlServer]:
         data = str(folder / "data")
         initdb = ["initdb", "-D", data, "-U", _USER, "-A", "scram-sha-256", "--pwfile", str(folder / "password"), "-N"]
         _run(as_user, [programs["initdb"], *initdb[1:], "-E", "UTF8", "--locale=C"])
-        # Nothing here must outlive a power cut, and much is committed.
+        # Nothing here must outlive a power cut, and much is committed. What its processes share lies in the folder, so
+        # that a server that is killed with its tests leaves nothing in /dev/shm.
         options = f"-p {port} -c listen_addresses=127.0.0.1 -k {folder} -c fsync=off -c max_connections=60"
+        options += " -c dynamic_shared_memory_type=mmap"
         control = [programs["pg_ctl"], "-D", data, "-w", "-t", "60"]
-        _run(as_user, [*control, "-l", str(folder / "log"), "-o", options, "start"])
+        start = [*control, "-l", str(folder / "log"), "-o", options]
+        _run(as_user, [*start, "start"])
         try:
-            yield PostgresqlServer(port, password)
+            yield PostgresqlServer(port, password, lambda *words: _run(as_user, [*start, *words]))
         finally:
             _run(as_user, [*control, "-m", "immediate", "stop"])
 

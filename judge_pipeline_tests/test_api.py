@@ -148,6 +148,7 @@ def test_reading_says_what_is_wrong(tmp_path: Path) -> None:
         read_predictions(tmp_path / "p.csv")
 
 
+@pytest.mark.slow
 def test_importing_the_package_loads_nothing_heavy() -> None:
     code = (
         "import sys, judge_pipeline; heavy = {'pandas', 'numpy', 'dagster', 'scipy', 'click'} & set(sys.modules); "

@@ -7,8 +7,9 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.launch_forms import AnchorForm, switched_off_in_a_backfill
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
-from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.orchestration.table_asset import Check, Made, NotMade, table_asset
 from judge_pipeline.tables import (
     ANCHOR_FIGURES,
     ANCHOR_RUNS,
@@ -43,17 +44,33 @@ def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.As
         rooms=("judging", *_COMPARISON),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
-        resources=("spending",),
+        resources=("spending", "launch"),
+        form=AnchorForm,
+        may_wait=True,
         checks=(
-            Check("all_answered", "Every attempt of the anchor set has an answer in this period", warns=True),
-            Check("no_drift", "The judge's figures have not changed since its first period beyond chance"),
+            Check(
+                "all_answered",
+                "Every attempt of the anchor set has an answer in this period",
+                remedy="launch anchor again with the same period: only what is missing is asked for",
+                warns=True,
+            ),
+            Check(
+                "no_drift",
+                "The judge's figures have not changed since its first period beyond chance",
+                remedy="compare the periods' models and prompts (judge_versions); do not pool this judge's figures "
+                "across the change",
+            ),
         ),
     )
-    def anchor_runs(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
+    def anchor_runs(
+        context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any
+    ) -> Made | NotMade:
         """Asks the judge about the anchor set anew in each period, and keeps the earlier ones. Costs money."""
         from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.anchor_run import ask_anchor
 
+        if why := switched_off_in_a_backfill(context, judge_of(context)):
+            return NotMade(why)
         training = with_splits(attempts, splits)
         return ask_anchor(context, contest_of(context), judge_of(context), judge_requests, training)
 
@@ -67,7 +84,14 @@ def anchor_runs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.As
     deps=[dg.AssetDep("anchor_runs", partition_mapping=any_judge_of_the_contest())],
     rooms=_COMPARISON,
     kinds=("numpy", "parquet"),
-    checks=(Check("no_drift", "No judge's figures have changed since its first period beyond chance"),),
+    checks=(
+        Check(
+            "no_drift",
+            "No judge's figures have changed since its first period beyond chance",
+            remedy="compare the periods' models and prompts (judge_versions); do not pool this judge's figures "
+            "across the change",
+        ),
+    ),
 )
 def anchor_figures(context: dg.AssetExecutionContext, attempts: Any, judge_coverage: Any) -> Made:
     """Each period's figures and their paired change since the first; empty where no anchor set was asked."""

@@ -7,8 +7,9 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.launch_forms import CanaryForm, switched_off_in_a_backfill
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
-from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.orchestration.table_asset import Check, Made, NotMade, table_asset
 from judge_pipeline.tables import (
     ATTEMPTS,
     JUDGE_CANARIES,
@@ -32,16 +33,27 @@ def judge_canaries_asset(judges: Sequence[str], configuration_sha256: str) -> dg
         rooms=("judging", "cocreation/canaries.py", "ingest/planting.py", "ingest/comments.py"),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
-        resources=("spending",),
+        resources=("spending", "launch"),
+        form=CanaryForm,
+        may_wait=True,
         checks=(
-            Check("all_answered", "Every attempt, as it is and with each text planted, has an answer", warns=True),
+            Check(
+                "all_answered",
+                "Every attempt, as it is and with each text planted, has an answer",
+                remedy="launch canary again for this partition: only what is missing is asked for",
+                warns=True,
+            ),
         ),
     )
-    def judge_canaries(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
+    def judge_canaries(
+        context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any
+    ) -> Made | NotMade:
         """Asks the judge, and costs money: the command ``judge-pipeline canary`` shows how much before it does."""
         from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.canary_run import ask_canaries
 
+        if why := switched_off_in_a_backfill(context, judge_of(context)):
+            return NotMade(why)
         training = with_splits(attempts, splits)
         return ask_canaries(context, contest_of(context), judge_of(context), judge_requests, training)
 
@@ -56,7 +68,13 @@ def judge_canaries_asset(judges: Sequence[str], configuration_sha256: str) -> dg
     rooms=("cocreation/canary_effects.py", "statistics"),
     kinds=("numpy", "parquet"),
     checks=(
-        Check("not_talked_round", "No planted text moves a judge where it asks to, beyond the control", warns=True),
+        Check(
+            "not_talked_round",
+            "No planted text moves a judge where it asks to, beyond the control",
+            remedy="do not rank people by this judge; try another prompt or model, and see judge_canary_effects "
+            "for what moves it",
+            warns=True,
+        ),
     ),
 )
 def judge_canary_effects(

@@ -5,12 +5,18 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.links import page_link
 from judge_pipeline.orchestration.table_asset import OWNERS, Check, Made, code_version, table_asset
 from judge_pipeline.tables import JUDGE_VERSIONS, LEADERBOARD
 
 GROUP = "reports"
 _ROOMS = ("cocreation/evaluation.py", "cocreation/judge_figures.py", "cocreation/judged_attempts.py", "statistics")
-_ALL_READ = Check("all_read", "The tables of every contest could be read", warns=True)
+_ALL_READ = Check(
+    "all_read",
+    "The tables of every contest could be read",
+    remedy="launch report_contest for the contests named, which makes their tables anew",
+    warns=True,
+)
 
 
 @table_asset(
@@ -101,7 +107,12 @@ def start_page(context: dg.AssetExecutionContext, **tables: Any) -> dg.Materiali
     path = write_start_page(workspace, html)
     context.resources.progress.table("start_page", 1)
     return dg.MaterializeResult(
-        metadata={"page": dg.MetadataValue.path(str(path)), "contests": len(lines), "sets": len(sets)},
+        metadata={
+            "page": page_link(workspace, path),
+            "file": dg.MetadataValue.path(str(path)),
+            "contests": len(lines),
+            "sets": len(sets),
+        },
         data_version=dg.DataVersion(hashlib.sha256(html.encode()).hexdigest()),
     )
 

@@ -8,6 +8,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
 from judge_pipeline.orchestration.table_asset import (
+    FAULT,
     OWNERS,
     Check,
     Made,
@@ -42,14 +43,41 @@ CONTEST_FOLDER = dg.AssetSpec(
 
 _READ: dict[Table, tuple[Check, ...]] = {
     SUBMISSION_ARTIFACTS: (
-        Check("some_submissions", "The contest folder holds at least one readable submission", blocking=True),
+        Check(
+            "some_submissions",
+            "The contest folder holds at least one readable submission",
+            remedy="put artifacts at submissions/<participant>/[<problem>/]; ingest_quarantine says what could not "
+            "be read",
+            blocking=True,
+        ),
     ),
     PROMPT_LOGS: (),
     ATTEMPTS: (
-        Check("turns_complete", "Turns of every trajectory run 1, 2, ..., without a gap", blocking=True),
-        Check("verdicts_known", "Every verdict word is in the verdict table (UNKNOWN is counted)", warns=True),
+        Check("turns_complete", "Turns of every trajectory run 1, 2, ..., without a gap", remedy=FAULT, blocking=True),
+        Check(
+            "verdicts_known",
+            "Every verdict word is in the verdict table (UNKNOWN is counted)",
+            remedy="add the words to verdict_words in contest.yaml and run read_contest again; without a verdict "
+            "an attempt counts in no figure",
+            warns=True,
+        ),
+        Check(
+            "people_told_apart",
+            "No two participants have names that read alike",
+            remedy="where they are one person, give their folders in submissions/ and prompts/ one name, spelt alike; "
+            "until then they count as several, each without the other's prompts",
+            warns=True,
+        ),
     ),
-    INGEST_QUARANTINE: (Check("nothing_set_aside", "Every artifact could be read", warns=True),),
+    INGEST_QUARANTINE: (
+        Check(
+            "nothing_set_aside",
+            "Every artifact could be read",
+            remedy="do what stands behind each path and run read_contest again; whatever stays set aside is in no "
+            "figure",
+            warns=True,
+        ),
+    ),
 }
 _INTERNAL_DEPS = {
     "submission_artifacts": {dg.AssetKey("contest_folder")},
@@ -82,12 +110,16 @@ _INTERNAL_DEPS = {
 )
 def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """Raw files -> submission_artifacts, prompt_logs, attempts, ingest_quarantine."""
-    from judge_pipeline.ingest.contest import read_contest
+    from judge_pipeline.ingest.contest import names_alike, read_contest
     from judge_pipeline.ingest.reading_cache import cache_file
+    from judge_pipeline.orchestration.automation.content import beside_sha256, content_of
+    from judge_pipeline.orchestration.automation.graph_state import GraphState
+    from judge_pipeline.orchestration.automation.reading_state import reading_metadata
 
     contest = contest_of(context)
     workspace = context.resources.workspace
     folder = workspace.folder(contest)
+    beside = beside_sha256(folder)
     read = read_contest(
         folder,
         contest,
@@ -102,6 +134,8 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     if read.cache_trouble:
         context.log.warning(f"what was read could not be kept for the next run: {read.cache_trouble}")
     problems = _attempt_problems(read.attempts)
+    people = {*read.attempts["participant"].dropna(), *read.prompt_logs["participant"].dropna()}
+    problems["people_told_apart"] = names_alike(people)
     if read.quarantine is not None and len(read.quarantine):
         problems["nothing_set_aside"] = [f"{q.path}: {q.reason} ({q.remedy})" for q in read.quarantine.itertuples()]
     if not len(read.submission_artifacts):
@@ -117,10 +151,19 @@ def read_contest_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
         ATTEMPTS: read.attempts,
         INGEST_QUARANTINE: read.quarantine,
     }
+    last = GraphState(context.instance, {}).told(ATTEMPTS.name, contest)
+    said = reading_metadata(
+        workspace.workspace(),
+        "contest",
+        context.run.tags,
+        lambda: content_of(read.fingerprint, beside),
+        lambda: last.content if last is not None else None,
+    )
     for table, rows in made.items():
         metadata = {
             "folder": dg.MetadataValue.path(str(folder)),
             "folder_sha256": read.fingerprint,
+            **said,
             "files": read.n_files,
             "files_opened": read.n_opened,
             "files_parsed": read.n_parsed,
@@ -136,13 +179,13 @@ def _without_the_withdrawn(context: dg.AssetExecutionContext, contest: str, read
     from judge_pipeline.ingest.withdrawal import leave_out
     from judge_pipeline.orchestration.tombstones import Tombstones
 
-    out_dir = context.resources.workspace.workspace().out_dir
-    tombstones = Tombstones(out_dir, contest)
+    workspace = context.resources.workspace.workspace()
+    tombstones = Tombstones(workspace.store_dir, contest)
     withdrawn = {tombstone.participant for tombstone in tombstones.read()}
     if not withdrawn:
         return read, {}
-    rest, paths = leave_out(read, contest, lambda participant: tombstones.hash_of(participant) in withdrawn)
-    drop_from_cache(out_dir, contest, paths)
+    rest, paths = leave_out(read, contest, lambda participant: tombstones.is_one_of(participant, withdrawn))
+    drop_from_cache(workspace.out_dir, contest, paths)
     return rest, {"participants_who_withdrew": len(withdrawn), "rows_left_out_for_them": len(paths)}
 
 
@@ -176,7 +219,9 @@ def _attempt_problems(attempts: Any) -> dict[str, list[str]]:
     group=GROUP,
     inputs=(PROMPT_LOGS, ATTEMPTS),
     rooms=("cocreation/contexts.py", "ingest/turns.py"),
-    checks=(Check("every_participant", "Every participant of an attempt has a context, if an empty one"),),
+    checks=(
+        Check("every_participant", "Every participant of an attempt has a context, if an empty one", remedy=FAULT),
+    ),
 )
 def participant_contexts(context: dg.AssetExecutionContext, prompt_logs: Any, attempts: Any) -> Made:
     """The order, the separators and the sha256 are the same on every machine."""
@@ -200,23 +245,39 @@ def participant_contexts(context: dg.AssetExecutionContext, prompt_logs: Any, at
     inputs=(ATTEMPTS,),
     rooms=("cocreation/splits.py",),
     checks=(
-        Check("disjoint_by_group", "Every trajectory lies in exactly one split", blocking=True),
-        Check("all_splits_there", "train, val and test each hold a trajectory", warns=True),
+        Check(
+            "disjoint_by_group",
+            "Every trajectory lies in exactly one split",
+            remedy="take back what was edited in <out>/ledgers/<contest>/splits_ledger.csv; if nothing was, report "
+            "a fault of the program",
+            blocking=True,
+        ),
+        Check(
+            "all_splits_there",
+            "train, val and test each hold a trajectory",
+            remedy="bring more trajectories, or larger shares (split.val and split.test in contest.yaml) for those "
+            "that are still to come",
+            warns=True,
+        ),
     ),
 )
 def splits(context: dg.AssetExecutionContext, attempts: Any) -> Made:
     """Grouped by (u, p), stratified by solved or not. What an earlier run assigned is kept (splits_ledger)."""
     from judge_pipeline.cocreation.splits import assign_splits, updated_ledger
+    from judge_pipeline.orchestration.one_at_a_time import one_writing
     from judge_pipeline.orchestration.splits_ledger import SplitsLedger
+    from judge_pipeline.tables import SPLITS_LEDGER
 
     contest = contest_of(context)
     settings = context.resources.workspace.contest(contest)
-    ledger_file = SplitsLedger.of_contest(context.resources.workspace.workspace().out_dir, contest)
-    ledger = ledger_file.read()
-    rows = assign_splits(
-        attempts, seed=settings.seed, val_share=settings.split.val, test_share=settings.split.test, ledger=ledger
-    )
-    ledger_file.write(updated_ledger(ledger, rows))
+    workspace = context.resources.workspace.workspace()
+    ledger_file = SplitsLedger.of_contest(workspace.store_dir, contest)
+    with one_writing(workspace, SPLITS_LEDGER.name, contest):
+        ledger = ledger_file.read()
+        rows = assign_splits(
+            attempts, seed=settings.seed, val_share=settings.split.val, test_share=settings.split.test, ledger=ledger
+        )
+        ledger_file.write(updated_ledger(ledger, rows))
     groups = set(map(tuple, attempts[["participant", "problem_id"]].drop_duplicates().to_numpy().tolist()))
     assigned = rows[["participant", "problem_id"]].to_numpy().tolist()
     counts = rows["split"].value_counts()

@@ -49,6 +49,11 @@ Tables = Mapping[str, Any]
 StageFunction = Callable[[CriteriaStage, Tables], Mapping[Table, Made]]
 
 _ALL_VALID = "Every answer of the judge is valid"
+_CONTRADICTS = (
+    "look at these pairs in the report: the judge contradicts itself with the order of responses, and decides here "
+    "without evidence"
+)
+_AGAIN = "launch judge_by_criteria again for this partition: only what has no valid answer is asked for"
 
 
 def assets(judges: Sequence[str], keys: Sequence[str], configuration_sha256: str) -> list[dg.AssetsDefinition]:
@@ -80,7 +85,7 @@ def _stage_asset(
         deps=deps,
         partitions_def=partitions,
         check_specs=[spec for table, checks in outs.items() for spec in check_specs(table, checks)],
-        required_resource_keys={"workspace", "progress", "store", "spending"},
+        required_resource_keys={"workspace", "progress", "store", "spending", "launch"},
         description=stage.__doc__,
     )  # fmt: skip
     def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
@@ -213,23 +218,27 @@ def _calls(stage: CriteriaStage, tables: Tables) -> dict[Table, Made]:
     return {CRITERIA_CALLS: Made(made, metadata)}
 
 
-_VALID = (Check("all_valid", _ALL_VALID, warns=True),)
+_VALID = (Check("all_valid", _ALL_VALID, remedy=_AGAIN, warns=True),)
 
 _STAGES: tuple[tuple[str, StageFunction, tuple[Table, ...], Mapping[Table, tuple[Check, ...]]], ...] = (
     ("generate_criteria", _criteria, (), {
-        CRITERIA: (Check("every_pair_has_criteria", "Every pair has a valid answer of the generator", warns=True),),
+        CRITERIA: (
+            Check("every_pair_has_criteria", "Every pair has a valid answer of the generator", _AGAIN, warns=True),
+        ),
     }),
     ("judge_criteria", _verdicts, (CRITERIA,), {CRITERION_VERDICTS: _VALID, CRITERION_ANSWERS: _VALID}),
     ("refine_criteria", _refined, (CRITERIA, CRITERION_VERDICTS, CRITERION_ANSWERS), {
         REFINED_CRITERIA: (
-            Check("every_child_checked", "Every child was checked by a valid answer", warns=True),
-            Check("every_weight_valid", "Every pair's criteria were weighed by a valid answer", warns=True),
+            Check("every_child_checked", "Every child was checked by a valid answer", _AGAIN, warns=True),
+            Check("every_weight_valid", "Every pair's criteria were weighed by a valid answer", _AGAIN, warns=True),
         ),
         CHILD_VERDICTS: _VALID,
         CHILD_ANSWERS: _VALID,
     }),
     ("keep_consistent_evidence", _evidence, (REFINED_CRITERIA, CRITERION_VERDICTS, CHILD_VERDICTS), {
-        CONSISTENT_EVIDENCE: (Check("every_pair_has_evidence", "Every pair has evidence left", warns=True),),
+        CONSISTENT_EVIDENCE: (
+            Check("every_pair_has_evidence", "Every pair has evidence left", remedy=_CONTRADICTS, warns=True),
+        ),
     }),
     ("decide_by_criteria", _decisions, (
         REFINED_CRITERIA, CONSISTENT_EVIDENCE, CRITERION_ANSWERS, CHILD_ANSWERS,

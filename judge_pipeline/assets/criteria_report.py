@@ -7,8 +7,10 @@ from typing import Any
 import dagster as dg
 
 from judge_pipeline.assets.reports import GROUP as REPORTS
+from judge_pipeline.orchestration.links import page_link
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, any_judge_of_the_set, preference_set_of
 from judge_pipeline.orchestration.table_asset import (
+    FAULT,
     OWNERS,
     Check,
     Made,
@@ -32,9 +34,21 @@ _ROOMS = (
 
 _ABLATION: dict[Table, tuple[Check, ...]] = {
     CRITERIA_ABLATION: (
-        Check("all_usable", "Every stored judge@configuration is of criteria.yaml as it is now", warns=True),
-        Check("floors_beaten", "Every configuration's Acc is above that of the best floor", warns=True),
-        Check("calls_as_formula", "Calls of refinement are those that follow from its tables", warns=True),
+        Check(
+            "all_usable",
+            "Every stored judge@configuration is of criteria.yaml as it is now",
+            remedy="launch judge_by_criteria for the partitions named: only what changed is asked, at its price",
+            warns=True,
+        ),
+        Check(
+            "floors_beaten",
+            "Every configuration's Acc is above that of the best floor",
+            remedy="read these configurations as ones that show no skill here: another judge, guidance, or more pairs",
+            warns=True,
+        ),
+        Check(
+            "calls_as_formula", "Calls of refinement are those that follow from its tables", remedy=FAULT, warns=True
+        ),
     ),
     CRITERIA_ASPECTS: (),
     DECISIVE_CRITERIA: (),
@@ -47,7 +61,7 @@ _BY_CONFIGURATION = [
 
 @dg.multi_asset(
     name="measure_criteria",
-    outs=table_outs(_ABLATION, group=GROUP, rooms=_ROOMS, kinds=("numpy", "parquet")),
+    outs=table_outs(_ABLATION, group=GROUP, rooms=_ROOMS, kinds=("numpy", "parquet"), figures=(CRITERIA_ABLATION,)),
     ins={table.name: dg.AssetIn() for table in _INPUTS},
     deps=_BY_CONFIGURATION,
     partitions_def=PREFERENCE_SETS,
@@ -60,7 +74,8 @@ def measure_criteria(context: dg.AssetExecutionContext, **tables: Any) -> Iterat
     from judge_pipeline.criteria.ablation import criteria_ablation
     from judge_pipeline.criteria.ablation_calls import not_as_formula
     from judge_pipeline.criteria.ablation_rows import not_above_floors
-    from judge_pipeline.orchestration.criteria_reports import stored_criteria
+    from judge_pipeline.orchestration.asset_figures import write_figures
+    from judge_pipeline.orchestration.criteria_reports import kinds_of, stored_criteria
     from judge_pipeline.orchestration.table_provenance import holds_figures, preference_provenance
 
     name, resource = preference_set_of(context), context.resources.workspace
@@ -78,11 +93,20 @@ def measure_criteria(context: dg.AssetExecutionContext, **tables: Any) -> Iterat
     }
     shown = {"judged": ", ".join(own.name for own in stored.judged) or "none", "seed": seed, "resamples": resamples}
     version = code_version(_ROOMS)
+    kinds = kinds_of(workspace, (own.judge for own in stored.judged))
+
+    def draw(rows: Any) -> dict[str, Any]:
+        called = rows.assign(judge=rows["judge"].map(lambda judge: kinds[judge].label if judge in kinds else judge))
+        return write_figures(context, CRITERIA_ABLATION.name, {CRITERIA_ABLATION.name: called}, version)
+
     for table, rows in zip(_ABLATION, (found.ablation, found.aspects, found.decisive), strict=True):
         provenance = None
         if holds_figures(table):
             provenance = preference_provenance(context, table, _INPUTS, version) | {"resamples": resamples}
-        yield from events(context, table, Made(rows, shown, problems), _ABLATION[table], table.name, provenance)
+        figures = draw if table is CRITERIA_ABLATION else None
+        yield from events(
+            context, table, Made(rows, shown, problems), _ABLATION[table], table.name, provenance, figures
+        )
         context.resources.progress.table(table.name, len(rows))
 
 
@@ -119,7 +143,8 @@ def criteria_report(context: dg.AssetExecutionContext) -> dg.MaterializeResult[A
     context.resources.progress.table("criteria_report", 1)
     return dg.MaterializeResult(
         metadata={
-            "report": dg.MetadataValue.path(str(path)),
+            "report": page_link(workspace, path),
+            "file": dg.MetadataValue.path(str(path)),
             "bytes": len(page),
             "chosen_by": provenance.chosen_by,
             "tables": dg.MetadataValue.path(str(folder)),

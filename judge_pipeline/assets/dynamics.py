@@ -33,7 +33,8 @@ from judge_pipeline.tables.revision import (
     REVISIONS,
 )
 
-GROUP = "dynamics"
+SUCCESS, STRUGGLE, PROMPTS, REVISION = "time_to_success", "struggle", "prompts_and_code", "revision"
+"""The groups, which read as the paper's figures do: 9 and 10, 8, 6 and 11, 12 to 14."""
 _ROOMS = ("cocreation/trajectories.py", "statistics")
 _PROMPTS = (
     "cocreation/prompt_windows.py", "cocreation/prompt_problems.py", "cocreation/null_reasons.py",
@@ -47,10 +48,18 @@ _REVISION = (*_PROMPTS, *_SIMILARITIES, "cocreation/revision.py")
 
 @table_asset(
     TRAJECTORIES,
-    group=GROUP,
+    group=SUCCESS,
     inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS),
     rooms=_ROOMS,
-    checks=(Check("order_plausible", "Rejections precede the first AC more often than they follow it", warns=True),),
+    checks=(
+        Check(
+            "order_plausible",
+            "Rejections precede the first AC more often than they follow it",
+            remedy="see whether artifacts hold times or submission ids; until they do, read what depends on turns "
+            "in both orders, as the report shows it",
+            warns=True,
+        ),
+    ),
 )
 def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) -> Made:
     """Attempts without a label are counted and never an event; unsolved trajectories are censored."""
@@ -62,7 +71,9 @@ def trajectories(context: dg.AssetExecutionContext, attempts: Any, splits: Any) 
     return Made(rows, problems={"order_plausible": [warning] if warning else []})
 
 
-@table_asset(STRUGGLE_CURVES, group=GROUP, inputs=(ATTEMPTS, PREDICTIONS, JUDGE_COVERAGE), rooms=_ROOMS, figures=True)
+@table_asset(
+    STRUGGLE_CURVES, group=STRUGGLE, inputs=(ATTEMPTS, PREDICTIONS, JUDGE_COVERAGE), rooms=_ROOMS, figures=True
+)
 def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, predictions: Any, judge_coverage: Any) -> Made:
     """The mean is over the panel's judges that have answered for this contest; it is marked where one is unverified."""
     from judge_pipeline.cocreation.coverage import flag_unverified
@@ -73,7 +84,7 @@ def struggle_curves(context: dg.AssetExecutionContext, attempts: Any, prediction
     return Made(flag_unverified(rows, judge_coverage, [panel] * len(rows)), {"panel": ", ".join(panel) or "none"})
 
 
-@table_asset(SUCCESS_AT_TURN, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
+@table_asset(SUCCESS_AT_TURN, group=SUCCESS, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
 def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     """The denominator is every trajectory, solved or not."""
     from judge_pipeline.cocreation.trajectories import success_at_turn as build
@@ -81,7 +92,7 @@ def success_at_turn(context: dg.AssetExecutionContext, trajectories: Any) -> Mad
     return Made(build(trajectories))
 
 
-@table_asset(SURVIVAL, group=GROUP, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
+@table_asset(SURVIVAL, group=SUCCESS, inputs=(TRAJECTORIES,), rooms=_ROOMS, figures=True)
 def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
     """Time is the 1-based turn; the event is the first accepted attempt."""
     from judge_pipeline.cocreation.trajectories import survival as build
@@ -91,7 +102,7 @@ def survival(context: dg.AssetExecutionContext, trajectories: Any) -> Made:
 
 @table_asset(
     PROMPT_CODE_NED,
-    group=GROUP,
+    group=PROMPTS,
     inputs=(JUDGE_REQUESTS, ATTEMPTS),
     rooms=("cocreation/prompt_code.py", "cocreation/null_reasons.py", "similarity/edit_distance.py"),
     kinds=("rapidfuzz", "parquet"),
@@ -104,7 +115,11 @@ def prompt_code_ned(context: dg.AssetExecutionContext, judge_requests: Any, atte
 
 
 @table_asset(
-    PROMPT_CODE_SUMMARY, group=GROUP, inputs=(PROMPT_CODE_NED,), rooms=("cocreation/prompt_code.py", "statistics")
+    PROMPT_CODE_SUMMARY,
+    group=PROMPTS,
+    inputs=(PROMPT_CODE_NED,),
+    rooms=("cocreation/prompt_code.py", "statistics"),
+    figures=True,
 )
 def prompt_code_summary(context: dg.AssetExecutionContext, prompt_code_ned: Any) -> Made:
     """Intervals by cluster bootstrap over trajectories."""
@@ -114,7 +129,7 @@ def prompt_code_summary(context: dg.AssetExecutionContext, prompt_code_ned: Any)
     return Made(build(prompt_code_ned, seed=settings.seed, n_resamples=settings.resamples))
 
 
-@table_asset(PROMPT_WINDOWS, group=GROUP, inputs=(ATTEMPTS, PROMPT_LOGS), rooms=_PROMPTS)
+@table_asset(PROMPT_WINDOWS, group=REVISION, inputs=(ATTEMPTS, PROMPT_LOGS), rooms=_PROMPTS)
 def prompt_windows(context: dg.AssetExecutionContext, attempts: Any, prompt_logs: Any) -> Made:
     """By the name of the log or by mention; null where times are unknown. The words themselves stay in prompt_logs."""
     from judge_pipeline.cocreation.prompt_windows import prompt_windows as build
@@ -124,7 +139,7 @@ def prompt_windows(context: dg.AssetExecutionContext, attempts: Any, prompt_logs
 
 @table_asset(
     CODE_SIMILARITIES,
-    group=GROUP,
+    group=REVISION,
     inputs=(ATTEMPTS, TRAJECTORIES),
     rooms=_SIMILARITIES,
     kinds=("tree-sitter", "parquet"),
@@ -138,7 +153,7 @@ def code_similarities(context: dg.AssetExecutionContext, attempts: Any, trajecto
 
 @table_asset(
     REVISIONS,
-    group=GROUP,
+    group=REVISION,
     inputs=(ATTEMPTS, TRAJECTORIES, PROMPT_LOGS, STRUGGLE_CURVES, CODE_SIMILARITIES),
     rooms=_REVISION,
     kinds=("rapidfuzz", "parquet"),
@@ -163,7 +178,7 @@ def revisions(
 
 
 @table_asset(
-    CONVERGENCE, group=GROUP, inputs=(ATTEMPTS, TRAJECTORIES, CODE_SIMILARITIES), rooms=_REVISION, figures=True
+    CONVERGENCE, group=REVISION, inputs=(ATTEMPTS, TRAJECTORIES, CODE_SIMILARITIES), rooms=_REVISION, figures=True
 )
 def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: Any, code_similarities: Any) -> Made:
     """Every attempt of a solved trajectory; the reference itself, 1 by definition, is marked."""
@@ -174,7 +189,7 @@ def convergence(context: dg.AssetExecutionContext, attempts: Any, trajectories: 
 
 @table_asset(
     CHURN_SUMMARY,
-    group=GROUP,
+    group=REVISION,
     inputs=(REVISIONS, CONVERGENCE, ATTEMPTS, TRAJECTORIES),
     rooms=("cocreation/churn_summary.py", "similarity/languages.py", "ingest/turns.py", "statistics"),
     figures=True,
@@ -192,7 +207,7 @@ def churn_summary(
 
 @table_asset(
     REVISION_GAINS,
-    group=GROUP,
+    group=REVISION,
     inputs=(REVISIONS, JUDGE_COVERAGE),
     rooms=("cocreation/revision_gains.py", "cocreation/coverage.py", "statistics"),
 )
@@ -207,7 +222,7 @@ def revision_gains(context: dg.AssetExecutionContext, revisions: Any, judge_cove
 
 @table_asset(
     CHURN_EFFECTS,
-    group=GROUP,
+    group=REVISION,
     inputs=(REVISIONS, JUDGE_COVERAGE),
     rooms=("cocreation/churn_effects.py", "cocreation/coverage.py", "statistics"),
     figures=True,

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.launch_forms import GuidanceForm, fields_of, form_of
 from judge_pipeline.orchestration.partitions import judge_of, preference_set_of, set_by_judge
-from judge_pipeline.orchestration.table_asset import Check, Made, check_specs, events, table_outs
+from judge_pipeline.orchestration.table_asset import FAULT, Check, Made, check_specs, events, table_outs
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 from judge_pipeline.tables.guidance import GUIDANCE, GUIDANCE_RECORDS
@@ -27,18 +28,44 @@ _ROOMS = (
 
 _MADE: dict[Table, tuple[Check, ...]] = {
     GUIDANCE_RECORDS: (
-        Check("train_only", "Every record is of a pair of split train", blocking=True),
-        Check("all_usable", "Every record has the judge's decision and a reconstructed reason", warns=True),
+        Check("train_only", "Every record is of a pair of split train", remedy=FAULT, blocking=True),
+        Check(
+            "all_usable",
+            "Every record has the judge's decision and a reconstructed reason",
+            remedy="launch make_guidance_for_judge again, which asks for what has no valid answer; what stays left "
+            "out is not shown to the synthesizer",
+            warns=True,
+        ),
     ),
     GUIDANCE: (
         Check(
             "no_judged_pair",
             "No pair that is judged, and none with the instruction of one, is among the records",
+            remedy="name other guidance in criteria.yaml: a file that was made of other pairs, or null to "
+            "synthesize it from this set's split train",
             blocking=True,
         ),
-        Check("synthesizers_can_write", "Who is named to synthesize guidance can write it", warns=True),
-        Check("all_parts_answered", "The general part and every category have a valid answer", warns=True),
-        Check("all_records_fit", "Every usable record was shown to the synthesizer (guidance_tokens)", warns=True),
+        Check(
+            "synthesizers_can_write",
+            "Who is named to synthesize guidance can write it",
+            remedy="name a judge that can write free text as guidance.synthesizer of the configuration in "
+            "criteria.yaml",
+            warns=True,
+        ),
+        Check(
+            "all_parts_answered",
+            "The general part and every category have a valid answer",
+            remedy="launch make_guidance_for_judge again, which asks for the rest; or name another "
+            "guidance.synthesizer in criteria.yaml",
+            warns=True,
+        ),
+        Check(
+            "all_records_fit",
+            "Every usable record was shown to the synthesizer (guidance_tokens)",
+            remedy="raise guidance_tokens in criteria.yaml as far as the synthesizer's context goes, or leave it: "
+            "what is shown is drawn evenly",
+            warns=True,
+        ),
     ),
 }
 
@@ -63,7 +90,8 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
         ins={table.name: dg.AssetIn() for table in (PREFERENCE_PAIRS, PREFERENCE_SPLITS, PAIR_TEXTS)},
         partitions_def=set_by_judge(judges),
         check_specs=[spec for table, checks in _MADE.items() for spec in check_specs(table, checks)],
-        required_resource_keys={"workspace", "progress", "store", "spending"},
+        required_resource_keys={"workspace", "progress", "store", "spending", "launch"},
+        config_schema=fields_of(GuidanceForm),
         description="Where people and the judge part on training pairs, and what stages are told of it: frozen files.",
     )
     def make_guidance(
@@ -85,7 +113,7 @@ def guidance_asset(judges: Sequence[str], configuration_sha256: str) -> dg.Asset
                 may_tie=True, context_chars=criteria.context_chars, response_chars=criteria.response_chars
             )
             training = training_pairs(name, preference_pairs, preference_splits, pair_texts, shown)
-            named = configurations_of(context.run.tags)
+            named = tuple(form_of(context, GuidanceForm).configurations) or configurations_of(context.run.tags)
             found = make_guidance(workspace, judge, training, preference_splits, settings.seed, asks_of(asking), named)
         records = records_table(found.made, found.records)
         metadata = {**_shown(found, len(training.texts)), **asking.tally.metadata()}

@@ -10,7 +10,7 @@ import dagster as dg
 from judge_pipeline.assets import measurement
 from judge_pipeline.orchestration.partitions import any_judge_of_the_contest, contest_by_judge, contest_of, judge_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
-from judge_pipeline.orchestration.table_asset import Check, Made, NotMade, table_asset
+from judge_pipeline.orchestration.table_asset import FAULT, Check, Made, NotMade, table_asset
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables import (
     ATTEMPTS,
@@ -53,9 +53,17 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         rooms=("judging",),
         kinds=("litellm", "parquet"),
         further_code_version=configuration_sha256[:16],
-        resources=("spending",),
+        resources=("spending", "launch"),
         may_wait=True,
-        checks=(Check("verified", "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)", warns=True),),
+        checks=(
+            Check(
+                "verified",
+                "Every attempt in scope once, p_ac within [0, 1], no error (eq. 9)",
+                remedy="launch judge_contest again for this partition: only the rest is asked for, without a limit "
+                "where this was a pilot",
+                warns=True,
+            ),
+        ),
     )
     def judge_outputs(
         context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any
@@ -63,7 +71,10 @@ def judge_outputs_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         """Asks only for what the checkpoint does not hold; fails, and names attempts and reasons, where eq. 9 fails."""
         from judge_pipeline.cocreation.splits import with_splits
         from judge_pipeline.orchestration.judging_run import judge_contest
+        from judge_pipeline.orchestration.launch_forms import switched_off_in_a_backfill
 
+        if why := switched_off_in_a_backfill(context, judge_of(context)):
+            return NotMade(why)
         labelled = with_splits(attempts, splits)
         return judge_contest(context, contest_of(context), judge_of(context), judge_requests, labelled)
 
@@ -81,7 +92,14 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
         partitions_def=contest_by_judge(judges),
         rooms=("judging/repeats.py",),
         further_code_version=configuration_sha256[:16],
-        checks=(Check("all_answered", "Every repeat has a valid answer", warns=True),),
+        checks=(
+            Check(
+                "all_answered",
+                "Every repeat has a valid answer",
+                remedy="launch judge_contest again for this partition: only what is missing is asked for",
+                warns=True,
+            ),
+        ),
     )
     def judge_repeats(context: dg.AssetExecutionContext, judge_requests: Any) -> Made:
         """From the stored answers; empty for a judge that is asked once (setting ``repeats``). Asks nothing."""
@@ -101,10 +119,29 @@ def judge_repeats_asset(judges: Sequence[str], configuration_sha256: str) -> dg.
     deps=[dg.AssetDep("judge_outputs", partition_mapping=any_judge_of_the_contest())],
     rooms=("cocreation/coverage.py", "judging/answer_rates.py"),
     checks=(
-        Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
-        Check("min_coverage", "Every judge that figures rest on has judged min_coverage of its scope"),
-        Check("none_stale", "No judge's table answers other requests than today's", warns=True),
-        Check("none_damaged", "Every judge's table can be read", warns=True),
+        Check(
+            "a_judge_is_verified",
+            "At least one judge's table is verified",
+            remedy="launch judge_contest for a judge; judge_coverage says of each why it did not judge",
+            warns=True,
+        ),
+        Check(
+            "min_coverage",
+            "Every judge that figures rest on has judged min_coverage of its scope",
+            remedy="launch judge_contest again for the judges named, then report_contest: only the rest is asked for",
+        ),
+        Check(
+            "none_stale",
+            "No judge's table answers other requests than today's",
+            remedy="launch judge_contest for the judges named: only what changed is asked, at its price",
+            warns=True,
+        ),
+        Check(
+            "none_damaged",
+            "Every judge's table can be read",
+            remedy="launch judge_contest for the judges named: the table is made anew from stored answers",
+            warns=True,
+        ),
     ),
 )
 def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attempts: Any, splits: Any) -> Made:
@@ -145,7 +182,14 @@ def judge_coverage(context: dg.AssetExecutionContext, judge_requests: Any, attem
     group=GROUP,
     inputs=(ATTEMPTS, SPLIT_ASSIGNMENTS, JUDGE_COVERAGE),
     rooms=("cocreation/predictions.py",),
-    checks=(Check("joins_complete", "Every accepted judgment found its attempt", blocking=True),),
+    checks=(
+        Check(
+            "joins_complete",
+            "Every accepted judgment found its attempt",
+            remedy="launch read_contest and judge_contest again: tables of two states of the folder lie side by side",
+            blocking=True,
+        ),
+    ),
 )
 def predictions(context: dg.AssetExecutionContext, attempts: Any, splits: Any, judge_coverage: Any) -> Made:
     """Judges whose tables are verified (or accepted under a lower min_coverage, and flagged so) are in it."""
@@ -179,7 +223,15 @@ def predictions_wide(context: dg.AssetExecutionContext, attempts: Any, splits: A
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
-    checks=(Check("threshold_from_val", "Chosen again without train and test, every t* is the same", blocking=True),),
+    figures=True,
+    checks=(
+        Check(
+            "threshold_from_val",
+            "Chosen again without train and test, every t* is the same",
+            remedy=FAULT,
+            blocking=True,
+        ),
+    ),
 )
 def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Figures on test, the threshold from val; intervals by cluster bootstrap over trajectories, paired."""
@@ -202,6 +254,7 @@ def judge_metrics(context: dg.AssetExecutionContext, predictions: Any, judge_cov
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
+    figures=True,
 )
 def judge_agreement(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """Among the judges of the panel that have answered, over the test items that all of them answered."""
@@ -245,6 +298,7 @@ def judge_differences(context: dg.AssetExecutionContext, predictions: Any, judge
     inputs=(PREDICTIONS, JUDGE_COVERAGE),
     rooms=_EVALUATION,
     kinds=("numpy", "parquet"),
+    figures=True,
 )
 def judge_curves(context: dg.AssetExecutionContext, predictions: Any, judge_coverage: Any) -> Made:
     """The points behind the ROC, precision-recall, reliability and threshold figures, with their bands."""

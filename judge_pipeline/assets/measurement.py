@@ -8,7 +8,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.resources import WorkspaceResource
-from judge_pipeline.orchestration.table_asset import Check, Made, table_asset
+from judge_pipeline.orchestration.table_asset import FAULT, Check, Made, table_asset
 from judge_pipeline.tables import (
     ACCEPTANCE_RATES,
     JUDGE_CALIBRATION,
@@ -47,7 +47,14 @@ def judge_scores(context: dg.AssetExecutionContext, predictions: Any, judge_cove
     inputs=(PREDICTIONS,),
     rooms=("cocreation/calibrated.py", *_FIGURES),
     kinds=("scikitlearn", "parquet"),
-    checks=(Check("fitted_on_val_alone", "Fitted again without train and test, every map is the same", blocking=True),),
+    checks=(
+        Check(
+            "fitted_on_val_alone",
+            "Fitted again without train and test, every map is the same",
+            remedy=FAULT,
+            blocking=True,
+        ),
+    ),
 )
 def judge_calibration_maps(context: dg.AssetExecutionContext, predictions: Any) -> Made:
     """Platt, beta, temperature and isotonic maps of each judge, fitted on the labels of val."""
@@ -88,7 +95,12 @@ def judge_calibration(
     rooms=("cocreation/panels.py", *_FIGURES),
     kinds=("numpy", "parquet"),
     checks=(
-        Check("fitted_on_val_alone", "Fitted again without train and test, the stacker is the same", blocking=True),
+        Check(
+            "fitted_on_val_alone",
+            "Fitted again without train and test, the stacker is the same",
+            remedy=FAULT,
+            blocking=True,
+        ),
     ),
 )
 def judge_panel_weights(context: dg.AssetExecutionContext, predictions: Any) -> Made:

@@ -10,6 +10,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, preference_set_of
 from judge_pipeline.orchestration.table_asset import (
+    FAULT,
     OWNERS,
     Check,
     Made,
@@ -41,10 +42,30 @@ PREFERENCE_FOLDER = dg.AssetSpec(
 )
 
 _READ: dict[Table, tuple[Check, ...]] = {
-    PREFERENCE_PAIRS: (Check("some_pairs", "The set holds at least one pair", blocking=True),),
-    PREFERENCE_QUARANTINE: (Check("nothing_set_aside", "Every row of every file could be read", warns=True),),
+    PREFERENCE_PAIRS: (
+        Check(
+            "some_pairs",
+            "The set holds at least one pair",
+            remedy="do what preference_quarantine says, or name the format and columns in the set's "
+            "preference.yaml, and run read_preference_set again",
+            blocking=True,
+        ),
+    ),
+    PREFERENCE_QUARANTINE: (
+        Check(
+            "nothing_set_aside",
+            "Every row of every file could be read",
+            remedy="do what stands behind each place and run read_preference_set again; whatever stays set aside "
+            "is in no figure",
+            warns=True,
+        ),
+    ),
     PREFERENCE_SELECTION: (
-        Check("all_accounted_for", "Rows kept or swapped are the pairs, rows set aside those of the quarantine"),
+        Check(
+            "all_accounted_for",
+            "Rows kept or swapped are the pairs, rows set aside those of the quarantine",
+            remedy=FAULT,
+        ),
     ),
 }
 
@@ -69,6 +90,8 @@ _READ: dict[Table, tuple[Check, ...]] = {
 )  # fmt: skip
 def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     """Raw files -> preference_pairs, preference_quarantine, preference_selection."""
+    from judge_pipeline.orchestration.automation.content import set_content
+    from judge_pipeline.orchestration.automation.reading_state import reading_metadata
     from judge_pipeline.orchestration.evidence_files import EvidenceFiles
     from judge_pipeline.orchestration.forgetting_pairs import withdrawn_from
     from judge_pipeline.orchestration.preference_sets import files_of_judges, set_files
@@ -77,6 +100,7 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
     name = preference_set_of(context)
     resource = context.resources.workspace
     folder, settings = resource.preference_folder(name), resource.preference(name)
+    said = reading_metadata(resource.workspace(), "preference_set", context.run.tags, lambda: set_content(folder))
     hashes: dict[str, str] = {}
     withdrawn = withdrawn_from(resource.workspace(), name)
     evidence = EvidenceFiles.of(resource.workspace(), name)
@@ -95,6 +119,7 @@ def read_preference_folder(context: dg.AssetExecutionContext) -> Iterator[Any]:
         "folder": dg.MetadataValue.path(str(folder)),
         "files_sha256": hashlib.sha256(json.dumps(hashes).encode()).hexdigest(),
         "files": len(hashes),
+        **said,
         "format": settings.source.format,
         "chosen_by": settings.chosen_by,
         **{f"rows_{effect}": int(n) for effect, n in counts.items()},
@@ -134,27 +159,43 @@ def _problems(read: Any) -> dict[str, list[str]]:
     rooms=("preference/preference_splits.py", "preference/pairs.py"),
     partitions_def=PREFERENCE_SETS,
     checks=(
-        Check("disjoint_by_instruction", "Pairs of the same instruction lie in one split", blocking=True),
-        Check("both_splits_there", "train and val each hold a pair", warns=True),
+        Check(
+            "disjoint_by_instruction",
+            "Pairs of the same instruction lie in one split",
+            remedy="take back what was edited in <out>/ledgers/<set>/preference_splits_ledger.csv; if nothing was, "
+            "report a fault of the program",
+            blocking=True,
+        ),
+        Check(
+            "both_splits_there",
+            "train and val each hold a pair",
+            remedy="bring more pairs, or another share (split.train in preference.yaml) for those that are still "
+            "to come",
+            warns=True,
+        ),
     ),
 )
 def preference_splits(context: dg.AssetExecutionContext, preference_pairs: Any) -> Made:
     """Seeded, train 20% unless preference.yaml says otherwise. What an earlier run assigned is kept (a ledger)."""
+    from judge_pipeline.orchestration.one_at_a_time import one_writing
     from judge_pipeline.orchestration.splits_ledger import SplitsLedger
     from judge_pipeline.preference.preference_splits import assign_preference_splits, updated_preference_ledger
+    from judge_pipeline.tables import PREFERENCE_SPLITS_LEDGER
 
     name = preference_set_of(context)
     settings = context.resources.workspace.preference(name)
-    ledger_file = SplitsLedger.of_preference_set(context.resources.workspace.workspace().out_dir, name)
-    ledger = ledger_file.read()
-    rows = assign_preference_splits(
-        preference_pairs,
-        seed=settings.seed,
-        train_share=settings.split.train,
-        by_source=settings.split.by_source,
-        ledger=ledger,
-    )
-    ledger_file.write(updated_preference_ledger(ledger, rows))
+    workspace = context.resources.workspace.workspace()
+    ledger_file = SplitsLedger.of_preference_set(workspace.store_dir, name)
+    with one_writing(workspace, PREFERENCE_SPLITS_LEDGER.name, name):
+        ledger = ledger_file.read()
+        rows = assign_preference_splits(
+            preference_pairs,
+            seed=settings.seed,
+            train_share=settings.split.train,
+            by_source=settings.split.by_source,
+            ledger=ledger,
+        )
+        ledger_file.write(updated_preference_ledger(ledger, rows))
     splits_of = rows.groupby("instruction_group")["split"].nunique()
     sizes = rows["split"].value_counts()
     return Made(
@@ -197,10 +238,18 @@ def dataset_profile(context: dg.AssetExecutionContext, preference_pairs: Any) ->
 _ROOMS_OF_TEXTS = ("preference/pair_texts.py", "preference/screenshots.py", "ingest/redaction.py", "ingest/redacting")
 _TEXTS: dict[Table, tuple[Check, ...]] = {
     PAIR_TEXTS: (
-        Check("every_pair", "Every pair has its texts, once", blocking=True),
-        Check("no_label", "No column holds a choice, a vote, an aspect or a model", blocking=True),
+        Check("every_pair", "Every pair has its texts, once", remedy=FAULT, blocking=True),
+        Check("no_label", "No column holds a choice, a vote, an aspect or a model", remedy=FAULT, blocking=True),
     ),
-    PAIR_REDACTION_COUNTS: (Check("redaction_on", "Every kind of personal data is replaced", warns=True),),
+    PAIR_REDACTION_COUNTS: (
+        Check(
+            "redaction_on",
+            "Every kind of personal data is replaced",
+            remedy="write the kinds back into redaction.kinds of preference.yaml before a judge of another company "
+            "is asked, or let it be so on purpose",
+            warns=True,
+        ),
+    ),
 }
 
 

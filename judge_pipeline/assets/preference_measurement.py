@@ -8,6 +8,7 @@ import dagster as dg
 from judge_pipeline.assets.preference import GROUP
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, any_judge_of_the_set, preference_set_of
 from judge_pipeline.orchestration.table_asset import (
+    FAULT,
     Check,
     Made,
     check_specs,
@@ -48,6 +49,10 @@ _RANKED = ("acc", "acc_pc")
 """The figures that rank judges across sets."""
 
 
+MISALIGNED = "misalignment"
+"""The group of what people and judges weigh (TRACE, section 5)."""
+
+
 @table_asset(
     PAIR_JUDGE_COVERAGE,
     group=GROUP,
@@ -56,9 +61,24 @@ _RANKED = ("acc", "acc_pc")
     rooms=("preference/pair_coverage.py", "preference/pair_question.py"),
     partitions_def=PREFERENCE_SETS,
     checks=(
-        Check("a_judge_is_verified", "At least one judge's table is verified", warns=True),
-        Check("none_stale", "No judge's table answers other requests than today's", warns=True),
-        Check("none_damaged", "Every judge's table can be read", warns=True),
+        Check(
+            "a_judge_is_verified",
+            "At least one judge's table is verified",
+            remedy="launch judge_preference_set for a judge; pair_judge_coverage says of each why it did not judge",
+            warns=True,
+        ),
+        Check(
+            "none_stale",
+            "No judge's table answers other requests than today's",
+            remedy="launch judge_preference_set for the judges named: only what changed is asked, at its price",
+            warns=True,
+        ),
+        Check(
+            "none_damaged",
+            "Every judge's table can be read",
+            remedy="launch judge_preference_set for the judges named: the table is made anew from stored answers",
+            warns=True,
+        ),
     ),
 )
 def pair_judge_coverage(
@@ -106,9 +126,24 @@ def pair_judge_coverage(
     partitions_def=PREFERENCE_SETS,
     kinds=("numpy", "parquet"),
     checks=(
-        Check("both_orders", "Every judge was asked in both orders, or all in one", warns=True),
-        Check("floors_beaten", "Every judge's Acc is above that of the best floor", warns=True),
-        Check("adds_up", "Under trace Acc is Acc_PC times the choice share; no share is above one that it is part of"),
+        Check(
+            "both_orders",
+            "Every judge was asked in both orders, or all in one",
+            remedy="bring the other order's choices of the judges that were asked in one; until then they are left out",
+            warns=True,
+        ),
+        Check(
+            "floors_beaten",
+            "Every judge's Acc is above that of the best floor",
+            remedy="read the judge's figures as those of an instrument that shows no skill here: another model or "
+            "prompt, or more pairs",
+            warns=True,
+        ),
+        Check(
+            "adds_up",
+            "Under trace Acc is Acc_PC times the choice share; no share is above one that it is part of",
+            remedy=FAULT,
+        ),
     ),
     figures=True,
 )
@@ -147,9 +182,23 @@ def preference_accuracy(
 
 
 _MODELS: dict[Table, tuple[Check, ...]] = {
-    PREFERENCE_MODELS: (Check("some_items_scored", "Some pair has a score for every rubric item", warns=True),),
+    PREFERENCE_MODELS: (
+        Check(
+            "some_items_scored",
+            "Some pair has a score for every rubric item",
+            remedy="launch find_rubric_of_preference_set once rubric.scorer or rubric.recorded_scores is set in "
+            "preference.yaml",
+            warns=True,
+        ),
+    ),
     PREFERENCE_MODEL_FITS: (
-        Check("better_than_floor", "The rubric predicts everybody's choices better than the floor does", warns=True),
+        Check(
+            "better_than_floor",
+            "The rubric predicts everybody's choices better than the floor does",
+            remedy="do not read effects of items as why people choose: look for items that are missing (rubric), "
+            "or bring more pairs",
+            warns=True,
+        ),
     ),
     MISALIGNMENT: (),
     RUBRIC_DISAGREEMENTS: (),
@@ -159,7 +208,7 @@ _MODELLED = (PREFERENCE_PAIRS, PREFERENCE_SPLITS, PAIR_JUDGE_COVERAGE, RUBRIC_SC
 
 @dg.multi_asset(
     name="fit_preference_models",
-    outs=table_outs(_MODELS, group=GROUP, rooms=_WEIGHING, kinds=("numpy", "parquet"), figures=(MISALIGNMENT,)),
+    outs=table_outs(_MODELS, group=MISALIGNED, rooms=_WEIGHING, kinds=("numpy", "parquet"), figures=(MISALIGNMENT,)),
     ins={table.name: dg.AssetIn() for table in _MODELLED[:-1]},
     deps=[RUBRIC_SCORES.name],
     partitions_def=PREFERENCE_SETS,
@@ -236,7 +285,14 @@ def _rubric_models(
     partitions_def=None,
     rooms=("preference/rank_relation.py", "statistics/intervals.py"),
     kinds=("numpy", "parquet"),
-    checks=(Check("all_read", "The tables of every set could be read", warns=True),),
+    checks=(
+        Check(
+            "all_read",
+            "The tables of every set could be read",
+            remedy="launch report_preference_set for the sets named, which makes their tables anew",
+            warns=True,
+        ),
+    ),
 )
 def preference_ranks(context: dg.AssetExecutionContext) -> Made:
     """Of the panel's judges, by Acc and Acc_PC under the scoring rule of preference.yaml, from what is stored."""

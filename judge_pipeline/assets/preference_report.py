@@ -6,6 +6,7 @@ from typing import Any
 import dagster as dg
 
 from judge_pipeline.assets.reports import GROUP
+from judge_pipeline.orchestration.links import page_link
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, any_judge_of_the_set, preference_set_of
 from judge_pipeline.orchestration.table_asset import OWNERS, code_version
 from judge_pipeline.tables import (
@@ -72,7 +73,8 @@ def preference_report(context: dg.AssetExecutionContext) -> dg.MaterializeResult
     context.resources.progress.table("preference_report", 1)
     return dg.MaterializeResult(
         metadata={
-            "report": dg.MetadataValue.path(str(path)),
+            "report": page_link(workspace, path),
+            "file": dg.MetadataValue.path(str(path)),
             "bytes": len(page),
             "chosen_by": provenance.chosen_by,
             "tables": dg.MetadataValue.path(str(folder)),

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import dagster as dg
 
 from judge_pipeline.orchestration.partitions import contest_of
 from judge_pipeline.orchestration.table_asset import Made, table_asset
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.tables import PARTICIPANT_CONTEXTS, TRAJECTORIES
 from judge_pipeline.tables.prompt_space import PROMPT_SPACE, PROMPT_SPACE_TEST
 
-GROUP = "dynamics"
+GROUP = "prompts_and_code"
 _ROOMS = (
     "cocreation/making_requests.py", "cocreation/null_reasons.py", "cocreation/prompt_space.py",
     "cocreation/prompt_terms.py", "cocreation/redacted.py", "cocreation/verdict_masking.py", "ingest/redacting",
@@ -60,7 +60,7 @@ def _shown(context: dg.AssetExecutionContext, contexts: Any) -> Any:
 
     contest = contest_of(context)
     settings = context.resources.workspace.contest(contest)
-    key = os.environ.get(settings.redaction.key_env, "").encode() or None
+    key = key_environment().get(settings.redaction.key_env, "").encode() or None
     redactor = redactor_of(settings.redaction, contest, sorted(contexts["participant"]), key)
     return shown_contexts(contexts, redactor, settings)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.links import page_link
 from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
 from judge_pipeline.orchestration.table_asset import OWNERS, Made, code_version, table_asset
 from judge_pipeline.tables import (
@@ -39,7 +40,12 @@ from judge_pipeline.tables.hazards import HAZARDS
 from judge_pipeline.tables.prompt_space import PROMPT_SPACE, PROMPT_SPACE_TEST
 from judge_pipeline.tables.revision import CHURN_EFFECTS, CHURN_SUMMARY, CONVERGENCE, REVISION_GAINS, REVISIONS
 from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, TRAJECTORY_PATTERNS
-from judge_pipeline.tables.time_to_success import SUCCESS_CURVES, SURVIVAL_CURVES, SURVIVAL_GROUPS, SURVIVAL_TESTS
+from judge_pipeline.tables.time_to_success import (
+    SUCCESS_CURVES,
+    SURVIVAL_CURVES,
+    SURVIVAL_GROUPS,
+    SURVIVAL_TESTS,
+)
 
 GROUP = "reports"
 
@@ -63,7 +69,7 @@ def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
     from judge_pipeline.cocreation.overview import contest_overview as build
     from judge_pipeline.orchestration.tombstones import Tombstones
 
-    out_dir = context.resources.workspace.workspace().out_dir
+    store_dir = context.resources.workspace.workspace().store_dir
     return Made(
         build(
             tables["attempts"],
@@ -73,7 +79,7 @@ def contest_overview(context: dg.AssetExecutionContext, **tables: Any) -> Made:
             tables["ingest_quarantine"],
             tables["redaction_counts"],
             tables["verdict_word_counts"],
-            n_withdrawn=len(Tombstones(out_dir, contest_of(context)).read()),
+            n_withdrawn=len(Tombstones(store_dir, contest_of(context)).read()),
         )
     )
 
@@ -152,7 +158,8 @@ def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.Ma
     context.resources.progress.table("cocreation_report", 1)
     return dg.MaterializeResult(
         metadata={
-            "report": dg.MetadataValue.path(str(path)),
+            "report": page_link(workspace, path),
+            "file": dg.MetadataValue.path(str(path)),
             "bytes": len(html.encode()),
             "tables": dg.MetadataValue.path(str(tables_dir(workspace, contest))),
             "table_files": len(files),
@@ -189,7 +196,8 @@ def trajectory_pages(context: dg.AssetExecutionContext) -> dg.MaterializeResult[
     context.resources.progress.table("trajectory_pages", len(written))
     return dg.MaterializeResult(
         metadata={
-            "index": dg.MetadataValue.path(str(pages_dir(workspace, contest) / "index.html")),
+            "index": page_link(workspace, pages_dir(workspace, contest) / "index.html"),
+            "folder": dg.MetadataValue.path(str(pages_dir(workspace, contest))),
             "pages": len(written),
             "on_demand": f"judge-pipeline report {contest} --trajectories",
         },

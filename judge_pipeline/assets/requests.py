@@ -1,6 +1,5 @@
 """Group contest: the canonical judge requests, without personal data (paper 1, eq. 7)."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +8,7 @@ import dagster as dg
 from judge_pipeline.assets.contest import GROUP
 from judge_pipeline.orchestration.partitions import CONTESTS, contest_of
 from judge_pipeline.orchestration.table_asset import (
+    FAULT,
     OWNERS,
     Check,
     Made,
@@ -17,6 +17,7 @@ from judge_pipeline.orchestration.table_asset import (
     column_schema,
     events,
 )
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     ATTEMPTS,
@@ -29,15 +30,31 @@ from judge_pipeline.tables import (
 
 _MADE: dict[Table, tuple[Check, ...]] = {
     JUDGE_REQUESTS: (
-        Check("no_label_leakage", "No column or key of a request is named like a verdict or score", blocking=True),
+        Check(
+            "no_label_leakage",
+            "No column or key of a request is named like a verdict or score",
+            remedy="rename the column or key that contest.yaml or a prompt log brings in; judges must not be asked "
+            "with it",
+            blocking=True,
+        ),
         Check(
             "no_label_in_messages",
             "With other labels, every judge's messages are the same, byte for byte",
+            remedy="take out of the judge's prompt template, or of prepare, whatever differs; judges must not be "
+            "asked with it",
             blocking=True,
         ),
-        Check("joins_complete", "Every attempt with source code has one request", blocking=True),
+        Check("joins_complete", "Every attempt with source code has one request", remedy=FAULT, blocking=True),
     ),
-    REDACTION_COUNTS: (Check("redaction_on", "Every kind of personal data is replaced", warns=True),),
+    REDACTION_COUNTS: (
+        Check(
+            "redaction_on",
+            "Every kind of personal data is replaced",
+            remedy="write the kinds back into redaction.kinds of contest.yaml before a judge of another company is "
+            "asked, or let it be so on purpose",
+            warns=True,
+        ),
+    ),
     VERDICT_WORD_COUNTS: (),
 }
 _ROOMS = (
@@ -77,7 +94,7 @@ def make_judge_requests(
     contest = contest_of(context)
     settings = context.resources.workspace.contest(contest)
     redaction = settings.redaction
-    key = os.environ.get(redaction.key_env, "").encode() or None
+    key = key_environment().get(redaction.key_env, "").encode() or None
     redactor = redactor_of(redaction, contest, sorted(attempts["participant"].unique()), key)
     maker = _maker(context, contest, redactor)
     made = maker.make(attempts, participant_contexts, splits)

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from judge_pipeline.assets.preference import GROUP
 from judge_pipeline.orchestration.partitions import PREFERENCE_SETS, preference_set_of
 from judge_pipeline.orchestration.table_asset import Check, Made, check_specs, events, table_asset, table_outs
 from judge_pipeline.table_schema import Table
@@ -36,15 +35,42 @@ _FINDING = (
     "preference/preference_models.py", "preference/rubric_choices.py", "statistics/weighted_logistic.py", *_SCORING,
 )  # fmt: skip
 
+GROUP = "rubric"
 _FOUND: dict[Table, tuple[Check, ...]] = {
     RUBRIC_PROPOSALS: (
-        Check("every_batch_answered", "Every batch of pairs has a valid answer", warns=True),
-        Check("whole_pairs_shown", "No pair was too long to be shown whole (rubric.pair_chars)", warns=True),
+        Check(
+            "every_batch_answered",
+            "Every batch of pairs has a valid answer",
+            remedy="launch find_rubric_of_preference_set again: only what has no valid answer is asked for",
+            warns=True,
+        ),
+        Check(
+            "whole_pairs_shown",
+            "No pair was too long to be shown whole (rubric.pair_chars)",
+            remedy="raise rubric.pair_chars in preference.yaml as far as the proposer's context goes, or leave it so",
+            warns=True,
+        ),
     ),
     RUBRIC: (
-        Check("some_items", "The rubric has an item", warns=True),
-        Check("proposer_can_write", "Who is named to propose and merge can write items", warns=True),
-        Check("edit_is_of_this_rubric", "A person's edit is of the rubric that is found now", warns=True),
+        Check(
+            "some_items",
+            "The rubric has an item",
+            remedy="name a file of items in rubric.human_items or a judge in rubric.proposer of preference.yaml",
+            warns=True,
+        ),
+        Check(
+            "proposer_can_write",
+            "Who is named to propose and merge can write items",
+            remedy="name a judge that writes free text in rubric.proposer and rubric.merger of preference.yaml",
+            warns=True,
+        ),
+        Check(
+            "edit_is_of_this_rubric",
+            "A person's edit is of the rubric that is found now",
+            remedy="compare both files; delete the edit to take what is found now, or edit that and put it in its "
+            "place",
+            warns=True,
+        ),
     ),
 }
 
@@ -55,7 +81,7 @@ _FOUND: dict[Table, tuple[Check, ...]] = {
     ins={table.name: dg.AssetIn() for table in (PREFERENCE_PAIRS, PREFERENCE_SPLITS, PAIR_TEXTS)},
     partitions_def=PREFERENCE_SETS,
     check_specs=[spec for table, checks in _FOUND.items() for spec in check_specs(table, checks)],
-    required_resource_keys={"workspace", "progress", "store", "spending"},
+    required_resource_keys={"workspace", "progress", "store", "spending", "launch"},
     description="People's items, and those that judges find in batches of pairs; a person's edit goes before both.",
 )
 def find_rubric(
@@ -132,10 +158,21 @@ def _finding_problems(found: "Discovery", force: "InForce", weak: str | None) ->
     inputs=(PAIR_TEXTS, RUBRIC),
     rooms=("preference/recorded_rubric_scores.py", *_SCORING),
     partitions_def=PREFERENCE_SETS,
-    resources=("spending",),
+    resources=("spending", "launch"),
     checks=(
-        Check("a_judge_scores", "rubric.scorer names a judge, or rubric.recorded_scores a file", warns=True),
-        Check("all_scored", "Every pair has a score for every item", warns=True),
+        Check(
+            "a_judge_scores",
+            "rubric.scorer names a judge, or rubric.recorded_scores a file",
+            remedy="name a judge in rubric.scorer or a file in rubric.recorded_scores of preference.yaml, and "
+            "launch find_rubric_of_preference_set",
+            warns=True,
+        ),
+        Check(
+            "all_scored",
+            "Every pair has a score for every item",
+            remedy="launch find_rubric_of_preference_set again: only what is missing is asked for",
+            warns=True,
+        ),
     ),
 )
 def rubric_scores(context: dg.AssetExecutionContext, pair_texts: Any, rubric: Any) -> Made:
@@ -194,9 +231,17 @@ def _counts(rows: "pd.DataFrame") -> dict[str, int]:
     inputs=(PAIR_TEXTS, PREFERENCE_SPLITS, RUBRIC, RUBRIC_SCORES),
     rooms=("preference/rubric_agreement.py", "statistics", *_SCORING),
     partitions_def=PREFERENCE_SETS,
-    resources=("spending",),
+    resources=("spending", "launch"),
     kinds=("numpy", "parquet"),
-    checks=(Check("a_second_judge_scores", "rubric.second_scorer names a judge", warns=True),),
+    checks=(
+        Check(
+            "a_second_judge_scores",
+            "rubric.second_scorer names a judge",
+            remedy="name another judge in rubric.second_scorer of preference.yaml, and launch "
+            "find_rubric_of_preference_set",
+            warns=True,
+        ),
+    ),
 )
 def rubric_score_agreement(
     context: dg.AssetExecutionContext, pair_texts: Any, preference_splits: Any, rubric: Any, rubric_scores: Any
@@ -230,8 +275,19 @@ def rubric_score_agreement(
 
 _OVER_SETS: dict[Table, tuple[Check, ...]] = {
     RUBRIC_THEMES: (
-        Check("all_read", "The tables of every set could be read", warns=True),
-        Check("every_item_has_a_theme", "Every item of every set is of some theme", warns=True),
+        Check(
+            "all_read",
+            "The tables of every set could be read",
+            remedy="launch report_preference_set for the sets named, which makes their tables anew",
+            warns=True,
+        ),
+        Check(
+            "every_item_has_a_theme",
+            "Every item of every set is of some theme",
+            remedy="add words of these items to a theme of assets_config/rubrics/themes.yaml, and launch "
+            "compare_preference_sets",
+            warns=True,
+        ),
     ),
     RUBRIC_THEME_SUMMARY: (),
 }

@@ -11,7 +11,7 @@ from judge_pipeline.orchestration.table_asset import Made, table_asset
 from judge_pipeline.tables import ATTEMPTS, JUDGE_COVERAGE, PREDICTIONS, STRUGGLE_CURVES, TRAJECTORIES
 from judge_pipeline.tables.struggle import PATTERN_GROUPS, STRUGGLE_GROUPS, STRUGGLE_TURNS, TRAJECTORY_PATTERNS
 
-GROUP = "dynamics"
+GROUP = "struggle"
 _ROOMS = (
     "cocreation/struggle.py", "cocreation/trajectory_groups.py", "cocreation/turn_orders.py",
     "cocreation/trajectories.py", "cocreation/null_reasons.py", "cocreation/coverage.py", "statistics",

@@ -18,7 +18,7 @@ from judge_pipeline.tables.time_to_success import (
     TRAJECTORY_TIMES,
 )
 
-GROUP = "dynamics"
+GROUP = "time_to_success"
 _TIMES = (
     "cocreation/trajectory_times.py", "cocreation/trajectories.py", "cocreation/turn_orders.py",
     "cocreation/prompt_windows.py", "cocreation/prompt_problems.py", "cocreation/null_reasons.py",

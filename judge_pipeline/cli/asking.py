@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from rich.markup import escape
 from judge_pipeline.cli.plan import named_judges, plan_table
 from judge_pipeline.orchestration.left_out import SWITCHED_OFF
 from judge_pipeline.settings import JudgesFile
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def chosen_judges(
     chosen = listed.names("cocreation") if wanted is None else named_judges(listed, wanted)
     left_out: dict[str, str] = {}
     for name in chosen:
-        judge, key = listed.get(name), listed.get(name).missing_key(os.environ)
+        judge, key = listed.get(name), listed.get(name).missing_key(key_environment())
         if judge.backend in cannot:
             left_out[name] = cannot[judge.backend]
             if wanted is not None:

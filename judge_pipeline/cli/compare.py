@@ -6,6 +6,7 @@ import json
 
 import click
 
+from judge_pipeline.cli.bootstrap_options import bootstrap_options
 from judge_pipeline.cli.evaluate import DataFailure
 from judge_pipeline.tables.metric_words import METRICS
 
@@ -52,14 +53,7 @@ _METRIC_NAMES = [name for name, words in METRICS.items() if words.better != "nei
 )
 @click.option("--contest", help="Which contest, where OLD or NEW is an output folder with several.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=2000,
-    show_default=True,
-    help="Resamples behind each interval.",
-)
+@bootstrap_options
 def compare(
     old: str,
     new: str,

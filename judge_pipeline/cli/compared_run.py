@@ -64,7 +64,7 @@ def given_run(given: str, contest: str | None, hint: str) -> GivenRun:
         for out in (path, path / "var"):
             if (out / "tables" / "predictions").is_dir():
                 return _stored(out, contest, given, hint)
-    out, name = Workspace.find().out_dir, path.name
+    out, name = Workspace.find().store_dir, path.name
     if (out / "tables" / "predictions" / f"{name}.parquet").is_file() and (path.is_dir() or name == given):
         return _stored(out, name, given, hint)
     raise click.BadParameter(

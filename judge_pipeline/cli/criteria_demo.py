@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,6 +63,14 @@ def demo_criteria(workspace: Workspace) -> int:
         configurations = {JUDGE: own.criteria().run[JUDGE]}
         outcome = run_by_criteria(own, sample_set(), CriteriaRun(configurations), console)
         console.print(Text(f"Asked in this run: {len(server.bodies):,} requests."))
+        there = shlex.quote(str(own.out_dir))
+        console.print(
+            "Its results lie apart. Other commands look there so:\n"
+            f"  JUDGE_PIPELINE_HOME={there} JUDGE_PIPELINE_OUT={there} judge-pipeline ui",
+            soft_wrap=True,
+            markup=False,
+            highlight=False,
+        )
     return outcome.code
 
 

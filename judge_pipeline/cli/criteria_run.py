@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge_pipeline.cli.asking import failed
-from judge_pipeline.cli.judged_run import Asked, ask_judges, print_checks, print_failed, show_plan
+from judge_pipeline.cli.judged_run import (
+    Asked,
+    ask_judges,
+    make_start_page,
+    print_checks,
+    print_failed,
+    print_start_page,
+    show_plan,
+)
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import EmbeddedJudge, Workspace
 
@@ -98,6 +107,7 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
         print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return CriteriaOutcome(failed(f"preference set {name}", outcome.error))
+        make_start_page(console, partial(run_job, definitions, instance))
     headline = criteria_headline(workspace, name, [key for key in wanted.keys if configured(*key) not in asked.failed])
     print_criteria_headline(console, headline, settings.chosen_by)
     for judge in wanted.configurations:
@@ -105,6 +115,7 @@ def run_by_criteria(workspace: Workspace, folder: Path, wanted: CriteriaRun, con
             console.print(f"[dim]{escape(judge)} is the embedded model, {TOO_WEAK}.[/dim]", soft_wrap=True)
     report = str(criteria_report_path(workspace, name))
     console.print(f"Report: {report}", soft_wrap=True)
+    print_start_page(console, workspace)
     code = max(print_failed(console, asked), int(bool(unguided.failed)))
     failures = {**unguided.failed, **asked.failed}
     return CriteriaOutcome(code, {**read, **headline_json(headline), "failed": failures, "report": report})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judge_pipeline.cli.bootstrap_options import bootstrap_options
 from judge_pipeline.cli.evaluation_sections import SECTION_NAMES, SECTIONS, print_sections, printable
 from judge_pipeline.cli.pair_evaluation import PAIR_SECTION_NAMES, PAIR_SECTIONS, pairs_as_json
 from judge_pipeline.tables import SPLITS
@@ -51,14 +52,7 @@ def evaluate() -> None:
     multiple=True,
     help="Print only this section; may be given several times. --json always holds all.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=2000,
-    show_default=True,
-    help="Resamples behind each interval.",
-)
+@bootstrap_options
 def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, resamples: int) -> None:
     """Each judge's figures on test, and what they say of each other and together, with 95% intervals.
 
@@ -120,14 +114,7 @@ def attempts(file: Path, as_json: bool, sections: tuple[str, ...], seed: int, re
     multiple=True,
     help="Print only this section; may be given several times. --json always holds all.",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the bootstrap.")
-@click.option(
-    "--resamples",
-    type=click.IntRange(min=1),
-    default=2000,
-    show_default=True,
-    help="Resamples behind each interval.",
-)
+@bootstrap_options
 def pairs(file: Path, rule: str, as_json: bool, sections: tuple[str, ...], seed: int, resamples: int) -> None:
     """Whether judges choose as people do, from their decisions on preference pairs, with 95% intervals.
 

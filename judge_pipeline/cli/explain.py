@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from judge_pipeline.cli.terminal import printable
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
@@ -66,7 +67,7 @@ def _lines(explained: ExplainedAttempt, judge: str, attempt_id: str) -> list[str
     lines += ["", f"Figures: {explained.use}"]
     for title, row in (("row of judge_outputs", explained.judgment), ("row of predictions", explained.prediction)):
         lines += [f"  {title}:", *_fields(row)] if row else [f"  {title}: none"]
-    return [_printable(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def _asked(explanation: Explanation) -> list[str]:
@@ -137,8 +138,3 @@ def _side(mark: str, value: Any) -> list[str]:
 
 def _fields(row: Mapping[str, Any]) -> list[str]:
     return [f"    {name}: {_short(value)}" for name, value in row.items() if value is not None]
-
-
-def _printable(line: str) -> str:
-    """The line without control characters: what a model or a participant wrote must not steer the terminal."""
-    return "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in line)

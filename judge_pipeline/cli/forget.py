@@ -71,9 +71,12 @@ def forget(
 
         if delete_files or with_orphans:
             raise click.UsageError("--delete-files and --with-orphans are for participants of contests")
-        return forget_of_set(workspace, contest, pair_id, annotator, yes=yes, force=force)
+        code = forget_of_set(workspace, contest, pair_id, annotator, yes=yes, force=force)
+        if yes:
+            _say_what_a_bucket_keeps(workspace)
+        return code
     traces = traces_of(workspace, contest, participant)
-    known = Tombstones(workspace.out_dir, contest).of(participant) is not None
+    known = Tombstones(workspace.store_dir, contest).of(participant) is not None
     if not (traces.attempt_ids or traces.folder_files or known or _has_rows(traces)):
         raise SettingsError(f"contest {contest!r} has no participant {participant!r}, in its tables or its folder")
     if not yes:
@@ -93,12 +96,24 @@ def forget(
         click.echo(f"Deleted {delete_own_files(traces)} file(s) of theirs from the contest folder.")
     _print_files(traces, delete_files)
     _print_orphans(traces, with_orphans)
+    _say_what_a_bucket_keeps(workspace)
     code = _make_anew(workspace, contest)
     for file in still_named_in(workspace, participant):
         click.echo(
             f"Note: {file} still names {participant}: it stands in what somebody else wrote, or is not of a run."
         )
     return code
+
+
+def _say_what_a_bucket_keeps(workspace: Workspace) -> None:
+    """Say what of an object store is not removed; nothing where results lie in a folder."""
+    from judge_pipeline.orchestration.whole_files import as_object
+
+    if as_object(workspace.store_dir) is not None:
+        click.echo(
+            f"Not removed: earlier versions of objects below {workspace.store_dir}, where the bucket keeps any, its "
+            "backups, and what other machines have read (ingest_cache/ there, until they read it again)."
+        )
 
 
 def _make_anew(workspace: Workspace, contest: str) -> int:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 from pydantic import BaseModel
 
 from judge_pipeline.settings import ContestSettings, JudgesFile, PreferenceSettings, packaged_config_dir
+from judge_pipeline.settings.automation import AutomationFile
 from judge_pipeline.settings.criteria import CriteriaFile
 
 _SAMPLE_ONLY = "\n  # Simulated, for the sample contest"
@@ -41,6 +44,12 @@ The folder's name is the contest's name: lower-case letters, digits, '-', '_', '
   judge-pipeline run .                     from raw files to the report
 """
 
+_GIT_IGNORE = """\
+# People's files, and what is made from them: not for version control.
+/data/
+/var/
+"""
+
 _READ_ME_OF_SETS = """\
 A preference set is a folder in here: preferences of people between two responses. For a CSV of them:
 
@@ -57,15 +66,18 @@ a preference.yaml beside the file. Then, in the folder that 'judge-pipeline init
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-def init(directory: Path) -> int:
+@click.option("--verbose", "-v", is_flag=True, help="Name every file that is written, not only its folder.")
+def init(directory: Path, verbose: bool) -> int:
     """Lay an empty workspace in DIRECTORY: assets_config/ with comments and schemas, and folders for data.
 
-    These are data/contests/my-contest/ and data/preference/, each with a README.txt that says what to put there.
+    These are data/contests/my-contest/ and data/preference/, each with a README.txt that says what to put there. A
+    .gitignore keeps them, and what is made from them, out of version control.
     Files that are already there are left as they are.
     """
     contest = directory / "data" / "contests" / "my-contest"
     preferences = directory / "data" / "preference"
     written = [
+        _write(directory / ".gitignore", _GIT_IGNORE),
         *_copy_configuration(directory / "assets_config"),
         *(_write(directory / "assets_config" / "schemas" / name, text) for name, text in schemas().items()),
         _write(contest / "contest.yaml", _CONTEST_YAML),
@@ -74,8 +86,8 @@ def init(directory: Path) -> int:
     ]
     for folder in ("submissions", "prompts", "problems"):
         (contest / folder).mkdir(parents=True, exist_ok=True)
-    for path in filter(None, written):
-        click.echo(f"wrote {path}")
+    for line in _in_words([path for path in written if path is not None], verbose=verbose):
+        click.echo(line)
     name = contest.relative_to(directory).as_posix()
     click.echo(f"Next: put files into {contest} (its README.txt says where), then:")
     click.echo(f"  cd {shlex.quote(str(directory))}")
@@ -87,6 +99,17 @@ def init(directory: Path) -> int:
     return 0
 
 
+def _in_words(written: Sequence[Path], *, verbose: bool) -> Iterator[str]:
+    """A line a file, or a line a folder with the file's name where it is the only one."""
+    if verbose:
+        yield from (f"wrote {path}" for path in written)
+        return
+    by_folder = Counter(path.parent for path in written)
+    only = {path.parent: path for path in written}
+    for folder, n in by_folder.items():
+        yield f"wrote {only[folder]}" if n == 1 else f"wrote {n} files into {folder}"
+
+
 def schemas() -> dict[str, str]:
     """File name -> JSON schema of each configuration file, for editors."""
     models: dict[str, type[BaseModel]] = {
@@ -94,6 +117,7 @@ def schemas() -> dict[str, str]:
         "contests.schema.json": ContestSettings,
         "preference.schema.json": PreferenceSettings,
         "criteria.schema.json": CriteriaFile,
+        "automation.schema.json": AutomationFile,
     }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False) + "\n"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ from rich.markup import escape
 from judge_pipeline.cli.asking import failed, show_left_out
 from judge_pipeline.cli.plan import named_judges, plan_table
 from judge_pipeline.settings import JudgesFile, System, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.settings.yaml_file import SettingsError
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 DEMO_BACKENDS = ("embedded", "baseline", "recorded")
 """Backends that need no key: the judges of a demo."""
+
+_VERIFIED = ": verified: "
+"""In the line of a failed check: that not all in scope were answered."""
 
 
 @dataclass
@@ -64,11 +67,11 @@ def judges_to_ask(
 
     if wanted is None:
         names = judges.names(system)
-        reasons = {name: why_left_out(judges.get(name), folder, os.environ, folder_words) for name in names}
+        reasons = {name: why_left_out(judges.get(name), folder, key_environment(), folder_words) for name in names}
         return [n for n in names if not reasons[n]], {name: why for name, why in reasons.items() if why}
     chosen = named_judges(judges, wanted, system)
     for name in chosen:
-        key = judges.get(name).missing_key(os.environ)
+        key = judges.get(name).missing_key(key_environment())
         if key:
             raise SettingsError(f"judge {name!r} needs its key: set the environment variable {key}, then run again")
     return chosen, {}
@@ -97,14 +100,29 @@ def ask_judges(
     judges: Sequence[str],
     ask: Callable[[str], JobOutcome],
     doing: str = "Judging",
+    pilots: Collection[str] = (),
 ) -> Asked:
-    """Run each judge's job; one that fails does not stop the others, and is named with what is wrong."""
+    """Run each judge's job; one that fails does not stop the others, and is named with what is wrong.
+
+    Args:
+        console: where it is said.
+        progress: the line of progress, which ends with each judge.
+        judges: their names, in the order in which they are asked.
+        ask: runs the job of one judge.
+        doing: what is done with a judge, in words.
+        pilots: judges that are to be asked a pilot only.
+    """
     asked = Asked()
     for judge in judges:
         console.print(f"[bold]{doing}[/bold] {escape(judge)}")
         outcome = ask(judge)
         progress.stop()
-        print_checks(console, outcome.failed_checks)
+        for line in outcome.failed_checks:
+            if judge in pilots and _VERIFIED in line:
+                # It was wanted so, and is no warning; what to do would be to ask without a limit.
+                console.print(f"  [dim]· a pilot: {escape(line.partition(' To do: ')[0])}[/dim]", soft_wrap=True)
+            else:
+                print_checks(console, [line])
         if outcome.error is not None:
             asked.failed[judge] = outcome.error
             failed(f"judge {judge}", outcome.error)
@@ -118,6 +136,30 @@ def print_checks(console: Console, failed_checks: Sequence[str]) -> None:
     """Print the checks that did not pass."""
     for line in failed_checks:
         console.print(f"  [yellow]![/yellow] {escape(line)}", soft_wrap=True)
+
+
+def make_start_page(console: Console, run: Callable[..., JobOutcome]) -> None:
+    """Make the page that lists all reports anew; where that fails, which is said, each report is there all the same.
+
+    Args:
+        console: where it is said.
+        run: ``orchestration.runs.run_job`` over the command's graph.
+    """
+    from judge_pipeline.definitions import COMPARE_CONTESTS
+
+    outcome = run(COMPARE_CONTESTS, None)
+    print_checks(console, outcome.failed_checks)
+    if outcome.error is not None:
+        failed("start page", outcome.error)
+
+
+def print_start_page(console: Console, workspace: Workspace) -> None:
+    """Say where the page that lists all reports lies, if there is one."""
+    from judge_pipeline.orchestration.exports import start_page_path
+
+    page = start_page_path(workspace)
+    if page.is_file():
+        console.print(f"All reports: {page}", soft_wrap=True)
 
 
 def print_failed(console: Console, asked: Asked) -> int:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 
 import click
 
 from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.settings.file_permissions import kept_from_others
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
 
@@ -27,6 +30,7 @@ _COMMANDS = {
     "batches": ("judge_pipeline.cli.batches", "batches"),
     "checkpoint": ("judge_pipeline.cli.checkpoint", "checkpoint"),
     "explain": ("judge_pipeline.cli.explain", "explain"),
+    "trace": ("judge_pipeline.cli.trace", "trace"),
     "report": ("judge_pipeline.cli.report", "report"),
     "leaderboard": ("judge_pipeline.cli.leaderboard", "leaderboard"),
     "parse": ("judge_pipeline.cli.parse", "parse"),
@@ -38,6 +42,10 @@ _COMMANDS = {
     "anchor": ("judge_pipeline.cli.anchor", "anchor"),
     "rerate": ("judge_pipeline.cli.rerate", "rerate"),
     "forget": ("judge_pipeline.cli.forget", "forget"),
+    "bundle": ("judge_pipeline.cli.bundle", "bundle"),
+    "verify": ("judge_pipeline.cli.verify", "verify"),
+    "worker": ("judge_pipeline.cli.worker", "worker"),
+    "notify": ("judge_pipeline.cli.notify", "notify"),
 }
 
 
@@ -68,6 +76,7 @@ def cli() -> None:
       judge-pipeline run CONTEST_DIR         from raw files to the report
       judge-pipeline ui                      the same graph in the Dagster UI
       judge-pipeline explain ATTEMPT_ID --judge J   what was asked, what came back, what the figures used
+      judge-pipeline trace METRIC --judge J  from a figure home to its rows, calls and files; and from a file back
       judge-pipeline rerate make CONTEST     a blinded sheet for people who judge a sample again
       judge-pipeline canary CONTEST          whether judges can be talked round by what they judge
       judge-pipeline anchor CONTEST          whether judges say now what they said before: drift
@@ -79,12 +88,17 @@ def cli() -> None:
       judge-pipeline criteria SET_DIR        the same pairs judged criterion by criterion, guided by people's choices
       judge-pipeline evaluate attempts FILE  the judges' figures from predictions in a file
       judge-pipeline evaluate pairs FILE     whether judges choose between two responses as people do
+      judge-pipeline bundle CONTEST          what the figures rest on, in one archive for an auditor
+      judge-pipeline verify FILE             whether such an archive holds together; asks nobody
       judge-pipeline compare OLD NEW         what changed between two runs, with an exit code for CI
 
     Exit codes: 0 done; 1 the data or the judges failed, and it says which; 2 the command was wrong.
 
     Configuration is taken from assets_config/ in the nearest folder upwards, or in JUDGE_PIPELINE_HOME; results
-    go to var/ beside it, or to JUDGE_PIPELINE_OUT; answers are kept there, or in JUDGE_PIPELINE_CHECKPOINT_URL.
+    go to var/ beside it, or to JUDGE_PIPELINE_OUT, and where JUDGE_PIPELINE_STORE_URL names an object store tables and
+    reports go there; answers are kept in the same folder, or in JUDGE_PIPELINE_CHECKPOINT_URL. Keys are read from the
+    environment, or from JUDGE_PIPELINE_SECRETS_FILE. What is written only its owner may read, unless
+    JUDGE_PIPELINE_UMASK says otherwise (027: the group may, too).
     """
 
 
@@ -93,7 +107,8 @@ def main() -> None:
     # Set before anything imports litellm, which else asks the network for its price list.
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
-        code = cli.main(standalone_mode=False)
+        with _streams_given_back(), kept_from_others():
+            code = cli.main(standalone_mode=False)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
@@ -111,7 +126,53 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename is not None and error.strerror else ""
         click.echo(f"Error: {where}{error.strerror or error}", err=True)
         sys.exit(1)
+    except Exception as error:
+        # Dagster's records on a full disk, locked, or gone while a run writes to them.
+        trouble = _with_records(error)
+        if trouble is None:
+            raise
+        click.echo(f"Error: {trouble}, and run the same command again. What was answered is kept.", err=True)
+        from judge_pipeline.judging.checkpoint.rescue import commands_to_bring_in
+
+        for command in commands_to_bring_in():
+            click.echo(
+                f"Answers that the checkpoint did not take are in a file; bring them in before: {command}", err=True
+            )
+        sys.exit(1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _with_records(error: Exception) -> str | None:
+    """What is wrong with Dagster's records of runs and what helps, where that is what the error is about."""
+    from judge_pipeline.orchestration.instance import database_is_away
+
+    if away := database_is_away(error):
+        return f"Dagster's database cannot be reached ({away}): wait until its server is back"
+    said = getattr(error, "orig", None)
+    if said is None or not type(error).__module__.startswith("sqlalchemy."):
+        return None
+    return (
+        f"Dagster's records of runs cannot be used ({said}): make room on the disk, or wait until the other program "
+        "lets go of them"
+    )
+
+
+@contextmanager
+def _streams_given_back() -> Iterator[None]:
+    """Give back what standard output and errors were, so that an error's words are read whatever came before them.
+
+    Dagster points both at files of its own while a step runs, and where the disk is full it may not come back.
+    """
+    kept = {}
+    for number in (1, 2):
+        with suppress(OSError):  # a stream that is closed stays so
+            kept[number] = os.dup(number)
+    try:
+        yield
+    finally:
+        for number, copy in kept.items():
+            os.dup2(copy, number)
+            os.close(copy)
 
 
 if __name__ == "__main__":

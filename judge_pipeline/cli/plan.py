@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from judge_pipeline.settings import JudgesFile, System, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.plan import Plan
@@ -64,7 +64,7 @@ def plan(contest: str, judges: str | None, out: Path | None, limit: int | None, 
                 )
             if one.cost_usd is None and listed.ceiling_usd.is_set():
                 console.print(f"  [yellow]![/yellow] {escape(one.judge)}: not asked under a ceiling without a price")
-            key = workspace.judges().get(one.judge).missing_key(os.environ)
+            key = workspace.judges().get(one.judge).missing_key(key_environment())
             if key:
                 console.print(f"  [yellow]![/yellow] {escape(one.judge)}: a run leaves it out until {key} is set")
         ceiling, cost = listed.ceiling_usd.run, sum(one.cost_usd or 0.0 for one in plans)
@@ -89,21 +89,30 @@ def plans_of(judges: Sequence[str], plan_one: Callable[[str], Plan]) -> tuple[li
 
 
 def plan_table(plans: Sequence[Plan], title: str = "To be asked") -> RichTable:
-    """The plans, a row a judge, and their sum where there are several; "unpriced" where a price is not known."""
-    table = RichTable(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    headings = ("judge", "in scope", "stored", "to ask", "tokens in, about", "tokens out, about", "USD, about")
-    for heading in headings:
-        name = heading == "judge"
-        table.add_column(heading, justify="left" if name else "right", no_wrap=name)
+    """The plans, a row a judge, and their sum where there are several; "unpriced" where a price is not known.
+
+    Headings are wrapped before a number is cut. Where fewer are to be asked than are in scope and not stored, it says
+    why that is.
+    """
+    rows = []
     for one in plans:
         cost = "unpriced" if one.cost_usd is None else f"{one.cost_usd:.4f}"
         counts = (one.n_in_scope, one.n_stored, one.n_to_ask, one.tokens_in, one.tokens_out)
-        table.add_row(escape(one.judge), *(f"{count:,}" for count in counts), cost)
+        rows.append((escape(one.judge), *(f"{count:,}" for count in counts), cost))
     if len(plans) > 1:
         unpriced = sum(one.cost_usd is None for one in plans)
         cost = f"{sum(one.cost_usd or 0.0 for one in plans):.4f}" + (f" + {unpriced} unpriced" if unpriced else "")
         sums = (sum(p.n_to_ask for p in plans), sum(p.tokens_in for p in plans), sum(p.tokens_out for p in plans))
-        table.add_row("together", "", "", *(f"{count:,}" for count in sums), cost)
+        rows.append(("together", "", "", *(f"{count:,}" for count in sums), cost))
+    table = RichTable(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0), caption_justify="left")
+    headings = ("judge", "in scope", "stored", "to ask", "tokens in, about", "tokens out, about", "USD, about")
+    for i, heading in enumerate(headings):
+        widest = max(len(word) for cell in (heading, *(row[i] for row in rows)) for word in cell.split())
+        table.add_column(heading, justify="right" if i else "left", no_wrap=not i, min_width=widest if i else None)
+    for row in rows:
+        table.add_row(*row)
+    if any(one.n_to_ask < one.n_in_scope - one.n_stored for one in plans):
+        table.caption = "Fewer to ask than in scope: equal requests, a pilot, or a batch under way."
     return table
 
 

@@ -12,6 +12,7 @@ from rich.console import Console
 from judge_pipeline.cli.judged_run import judges_to_ask, workspace_at
 from judge_pipeline.cli.set_folder import set_folder
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.judge_parts import MOST_SHARDS
 
 
 @click.command()
@@ -22,11 +23,16 @@ from judge_pipeline.settings import Workspace
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Ask for so many pairs only, drawn by the seed.")
 @click.option("--dry-run", is_flag=True, help="Read the set, print what would be asked and its price, ask nothing.")
+@click.option(
+    "--shards",
+    type=click.IntRange(1, MOST_SHARDS),
+    help="Cut what each judge is asked into so many parts, asked by processes side by side (default: judges.yaml).",
+)
 @click.option("--read-only", is_flag=True, help="Read the set and show what was read. No judge is asked.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
 def preference(
     set_dir: Path, out: Path | None, judges: str | None, limit: int | None, dry_run: bool, read_only: bool,
-    as_json: bool,
+    as_json: bool, shards: int | None,
 ) -> int:  # fmt: skip
     """Take the preference set in SET_DIR from its files to its report: whether judges choose as people do, and why.
 
@@ -52,7 +58,7 @@ def preference(
         return _read(workspace, set_dir, as_json)
     console = Console(stderr=as_json)
     chosen, left_out = judges_to_ask(workspace.judges(), judges, set_dir, "preference", "the set's folder")
-    wanted = PreferenceRun(chosen, left_out, limit=limit, dry_run=dry_run, named=judges is not None)
+    wanted = PreferenceRun(chosen, left_out, limit=limit, dry_run=dry_run, named=judges is not None, shards=shards)
     outcome = run_preference_set(workspace, set_dir, wanted, console)
     if as_json and outcome.found is not None:
         click.echo(json.dumps(outcome.found, allow_nan=False, ensure_ascii=False))

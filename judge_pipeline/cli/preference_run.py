@@ -12,8 +12,18 @@ from rich.console import Console
 from rich.markup import escape
 
 from judge_pipeline.cli.asking import failed
-from judge_pipeline.cli.judged_run import ask_judges, demo_judges, print_checks, print_failed, show_plan
+from judge_pipeline.cli.judged_run import (
+    Asked,
+    ask_judges,
+    demo_judges,
+    make_start_page,
+    print_checks,
+    print_failed,
+    print_start_page,
+    show_plan,
+)
 from judge_pipeline.cli.plan import plan_table, plans_of
+from judge_pipeline.cli.sharded_run import ShardedJudging
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
@@ -43,6 +53,7 @@ class PreferenceRun:
         dry_run: say what would be asked, and ask nothing.
         named: whether the judges were asked for by name: then one that has nothing to learn from fails, else it is left
             out.
+        shards: the option --shards; None: what judges.yaml says of each judge.
     """
 
     judges: Sequence[str]
@@ -51,6 +62,7 @@ class PreferenceRun:
     limits: Mapping[str, int] = field(default_factory=dict)
     dry_run: bool = False
     named: bool = False
+    shards: int | None = None
 
     def limit_of(self, judge: str) -> int | None:
         """How many pairs the judge is asked about; None: all in its scope."""
@@ -94,9 +106,9 @@ def run_preference_set(
     """
     from judge_pipeline.cli.preference_headline import preference_headline, print_preference_headline
     from judge_pipeline.cli.preference_reading import print_set, what_was_read
-    from judge_pipeline.definitions import JUDGE_PREFERENCE_SET, READ_PREFERENCE_SET, build_definitions
+    from judge_pipeline.definitions import READ_PREFERENCE_SET, build_definitions
+    from judge_pipeline.judging.money import RunSpending
     from judge_pipeline.orchestration.instance import open_instance
-    from judge_pipeline.orchestration.judging_run import LIMIT_TAG
     from judge_pipeline.orchestration.pair_judging_run import plan_pairs
     from judge_pipeline.orchestration.preference_reports import preference_report_path
     from judge_pipeline.orchestration.preference_sets import note_preference_set
@@ -106,7 +118,8 @@ def run_preference_set(
     progress = TerminalProgress(console)
     settings = workspace.preference(folder)
     name = note_preference_set(workspace, folder)
-    definitions = build_definitions(workspace, progress)
+    spending = RunSpending()
+    definitions = build_definitions(workspace, progress, spending)
     with open_instance(workspace) as instance:
         run: RunJob = partial(run_job, definitions, instance)
         console.print(f"[bold]Reading[/bold] {escape(name)}")
@@ -124,26 +137,21 @@ def run_preference_set(
         show_plan(console, plans, wanted.left_out)
         rubric_without_plan = _plan_rubric(console, workspace, name, folder)
         if wanted.dry_run:
-            for judge, why in without_plan.items():
-                failed(f"judge {judge}", why)
-            if rubric_without_plan is not None:
-                failed("rubric", rubric_without_plan)
-            return PreferenceOutcome(1 if without_plan or rubric_without_plan else 0)
-
-        def ask(judge: str) -> Any:
-            limit = wanted.limit_of(judge)
-            tags = {} if limit is None else {LIMIT_TAG: str(limit)}
-            return run(JUDGE_PREFERENCE_SET, name, judge, tags, of="preference_set")
-
-        asked = ask_judges(console, progress, wanted.judges, ask)
+            return PreferenceOutcome(_end_of_plan(without_plan, rubric_without_plan))
+        sharded = ShardedJudging(
+            workspace, definitions, instance, spending, wanted.shards, "preference_set", console, plans
+        )
+        asked = _ask(console, progress, sharded, name, wanted)
         rubric_failed = not _find_rubric(console, run, name)
         error = _measure(console, run, name)
         if error is not None:
             return PreferenceOutcome(failed(f"preference set {name}", error))
+        make_start_page(console, run)
         tables = _tables(workspace, instance, name)
     print_preference_headline(console, preference_headline(*tables))
     report = str(preference_report_path(workspace, name))
     console.print(f"Report: {report}", soft_wrap=True)
+    print_start_page(console, workspace)
     code = max(print_failed(console, asked), int(rubric_failed))
     return PreferenceOutcome(code, {**read, **figures_as_json(*tables), "report": report})
 
@@ -188,6 +196,30 @@ def _plan_rubric(console: Console, workspace: Workspace, name: str, folder: Path
     except (JudgingError, SettingsError) as error:
         return str(error)
     return None
+
+
+def _end_of_plan(without_plan: Mapping[str, str], rubric_without_plan: str | None) -> int:
+    """Name what could not be planned; the exit code."""
+    for judge, why in without_plan.items():
+        failed(f"judge {judge}", why)
+    if rubric_without_plan is not None:
+        failed("rubric", rubric_without_plan)
+    return 1 if without_plan or rubric_without_plan else 0
+
+
+def _ask(
+    console: Console, progress: TerminalProgress, sharded: ShardedJudging, name: str, wanted: PreferenceRun
+) -> Asked:
+    from judge_pipeline.definitions import JUDGE_PREFERENCE_SET
+    from judge_pipeline.orchestration.judging_run import LIMIT_TAG
+
+    def ask(judge: str) -> JobOutcome:
+        limit = wanted.limit_of(judge)
+        tags = {} if limit is None else {LIMIT_TAG: str(limit)}
+        return sharded.judge(JUDGE_PREFERENCE_SET, name, judge, tags)
+
+    pilots = [judge for judge in wanted.judges if wanted.limit_of(judge) is not None]
+    return ask_judges(console, progress, wanted.judges, ask, pilots=pilots)
 
 
 def _find_rubric(console: Console, run: RunJob, name: str) -> bool:

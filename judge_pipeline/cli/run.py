@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,14 +16,18 @@ from judge_pipeline.cli.judged_run import (
     ask_judges,
     demo_judges,
     judges_to_ask,
+    make_start_page,
     print_checks,
     print_failed,
+    print_start_page,
     show_plan,
     workspace_at,
 )
 from judge_pipeline.cli.plan import plans_of
+from judge_pipeline.cli.sharded_run import ShardedJudging
 from judge_pipeline.cli.terminal import TerminalProgress
 from judge_pipeline.settings import Workspace, check_slug
+from judge_pipeline.settings.judge_parts import MOST_SHARDS
 from judge_pipeline.settings.yaml_file import SettingsError
 
 SAMPLE_CONTEST = "sample-contest"
@@ -36,7 +41,14 @@ SAMPLE_CONTEST = "sample-contest"
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Ask for a stratified pilot of so many attempts only.")
 @click.option("--dry-run", is_flag=True, help="Read the contest, print what would be asked and its price, ask nothing.")
-def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | None, dry_run: bool) -> int:
+@click.option(
+    "--shards",
+    type=click.IntRange(1, MOST_SHARDS),
+    help="Cut what each judge is asked into so many parts, asked by processes side by side (default: judges.yaml).",
+)
+def run(
+    contest_dir: Path, out: Path | None, judges: str | None, limit: int | None, dry_run: bool, shards: int | None
+) -> int:
     """Take the contest in CONTEST_DIR from raw files to its report.
 
     CONTEST_DIR holds submissions/<participant>/[<problem>/]..., prompts/<participant>/... and, optionally,
@@ -53,7 +65,7 @@ def run(contest_dir: Path, out: Path | None, judges: str | None, limit: int | No
     except SettingsError as error:
         raise click.BadParameter(str(error), param_hint="CONTEST_DIR") from None
     chosen, left_out = judges_to_ask(workspace.judges(), judges, contest_dir, "cocreation", "the contest folder")
-    return run_contest(workspace, contest_dir, chosen, left_out=left_out, limit=limit, dry_run=dry_run)
+    return run_contest(workspace, contest_dir, chosen, left_out=left_out, limit=limit, dry_run=dry_run, shards=shards)
 
 
 @click.command()
@@ -92,15 +104,16 @@ def run_contest(
     left_out: Mapping[str, str] = MappingProxyType({}),
     limit: int | None = None,
     dry_run: bool = False,
+    shards: int | None = None,
 ) -> int:
     """Read, judge, evaluate, report; returns the exit code. The judges that are left out are named with the reason."""
     from judge_pipeline.definitions import (
-        COMPARE_CONTESTS,
         JUDGE_CONTEST,
         READ_CONTEST,
         REPORT_CONTEST,
         build_definitions,
     )
+    from judge_pipeline.judging.money import RunSpending
     from judge_pipeline.orchestration.contest_folders import note_contest
     from judge_pipeline.orchestration.instance import open_instance
     from judge_pipeline.orchestration.judging_run import LIMIT_TAG, plan_judge
@@ -110,7 +123,8 @@ def run_contest(
     progress = TerminalProgress(console)
     contest = note_contest(workspace, contest_dir)
     workspace.contest(contest_dir)
-    definitions = build_definitions(workspace, progress)
+    spending = RunSpending()
+    definitions = build_definitions(workspace, progress, spending)
     with open_instance(workspace) as instance:
         console.print(f"[bold]Reading[/bold] {escape(contest)}")
         outcome = run_job(definitions, instance, READ_CONTEST, contest)
@@ -124,21 +138,17 @@ def run_contest(
                 failed(f"judge {judge}", why)
             return 1 if without_plan else 0
         tags = {} if limit is None else {LIMIT_TAG: str(limit)}
+        sharded = ShardedJudging(workspace, definitions, instance, spending, shards, "contest", console, plans)
         asked = ask_judges(
-            console,
-            progress,
-            judges,
-            lambda judge: run_job(definitions, instance, JUDGE_CONTEST, contest, judge, tags),
-        )
+            console, progress, judges, lambda judge: sharded.judge(JUDGE_CONTEST, contest, judge, tags),
+            pilots=() if limit is None else judges,
+        )  # fmt: skip
         console.print("[bold]Measuring[/bold]")
         outcome = run_job(definitions, instance, REPORT_CONTEST, contest)
         print_checks(console, outcome.failed_checks)
         if outcome.error is not None:
             return failed(f"contest {contest}", outcome.error)
-        over_all = run_job(definitions, instance, COMPARE_CONTESTS, None)
-        print_checks(console, over_all.failed_checks)
-        if over_all.error is not None:
-            failed("start page", over_all.error)  # the contest's own report is made all the same
+        make_start_page(console, partial(run_job, definitions, instance))
     _print_result(console, workspace, contest)
     if asked.waiting:
         console.print(
@@ -150,7 +160,7 @@ def run_contest(
 
 
 def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
-    from judge_pipeline.orchestration.exports import report_path, start_page_path
+    from judge_pipeline.orchestration.exports import report_path
     from judge_pipeline.orchestration.stored_tables import report_tables
     from judge_pipeline.report.headline import headline, headline_tables
 
@@ -158,5 +168,4 @@ def _print_result(console: Console, workspace: Workspace, contest: str) -> None:
     for table in headline_tables(headline(report_tables(workspace, contest))):
         console.print(table)
     console.print(f"Report: {report_path(workspace, contest)}", soft_wrap=True)
-    if start_page_path(workspace).is_file():
-        console.print(f"All contests: {start_page_path(workspace)}", soft_wrap=True)
+    print_start_page(console, workspace)

@@ -58,12 +58,16 @@ def status(out: Path | None, as_json: bool) -> int:
 
 
 def _print_set(console: Console, name: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """One preference set: its judges but for those that are switched off, and its report."""
+    """One preference set: its judges but for those that are switched off, and its reports."""
     shown = [row for row in rows if row["reason"] != SWITCHED_OFF]
     console.print(_table(f"{name} (preference set)", shown))
     if len(shown) < len(rows):
         console.print(f"  [dim]{len(rows) - len(shown)} more are switched off in judges.yaml[/dim]")
-    console.print(f"  Report: {escape(str(rows[0]['report'] or 'none yet'))}", soft_wrap=True)
+    by_criteria = rows[0]["criteria_report"]
+    if rows[0]["report"] or not by_criteria:
+        console.print(f"  Report: {escape(str(rows[0]['report'] or 'none yet'))}", soft_wrap=True)
+    if by_criteria:
+        console.print(f"  Criterion by criterion: {escape(str(by_criteria))}", soft_wrap=True)
 
 
 def _waiting(workspace: Workspace) -> list[BatchRow]:

@@ -63,6 +63,11 @@ class TerminalProgress:
             self.console.print(f"  … {text}")
 
 
+def printable(line: str) -> str:
+    """The line without control characters: what a model or a participant wrote must not steer the terminal."""
+    return "".join(c if c.isprintable() or c in "\t\n" else "\ufffd" for c in line)
+
+
 def _rate(done: int, total: int, seconds: float) -> list[str]:
     if seconds <= 1 or not done:
         return []

@@ -41,13 +41,13 @@ def anchor_figures(
         for period, mine in of_period.items():
             named = {"judge": str(judge), "period": period}
             rows += _values(named, mine, seed, n_resamples)
-            first = next(each for each in periods if each == period or _same_requests(of_period[each], mine))
+            first = next(each for each in periods if each == period or same_requests(of_period[each], mine))
             if first != period:
                 rows += _changes(named, of_period[first], mine, seed, n_resamples)
     return ANCHOR_FIGURES.conform(rows)
 
 
-def _same_requests(first: pd.DataFrame, later: pd.DataFrame) -> bool:
+def same_requests(first: pd.DataFrame, later: pd.DataFrame) -> bool:
     """Whether both answered something, and the same requests: another prompt or model is no drift."""
     hashes = [rows.dropna(subset="request_hash").set_index("attempt_id")["request_hash"] for rows in (first, later)]
     both = hashes[0].index.intersection(hashes[1].index)

@@ -57,7 +57,7 @@ def churn_effects(
             names = {"order": order, "measure": measure, "progress": progress, "revisions": which}
             estimate = _with_left_out(correlations[measure, progress, which], n_left_out)
             rows.append({**names, "statistic": "spearman", "sample": _all_of(len(table)), **estimate.to_row()})
-            sample, words = _sample(table, seed, model_levels)
+            sample, words = model_sample(table, seed, model_levels)
             for statistic, fitted in _model(sample, measure, progress, n_left_out + len(table) - len(sample)).items():
                 rows.append({**names, "statistic": statistic, "sample": words, **fitted.to_row()})
     return CHURN_EFFECTS.conform(rows)
@@ -115,7 +115,7 @@ def _with_left_out(estimate: Estimate, n_left_out: int) -> Estimate:
     return Estimate(estimate.value, estimate.n, n_left_out, estimate.ci95, estimate.reason)
 
 
-def _sample(table: pd.DataFrame, seed: int, model_levels: int) -> tuple[pd.DataFrame, str]:
+def model_sample(table: pd.DataFrame, seed: int, model_levels: int) -> tuple[pd.DataFrame, str]:
     """All rows, or those of whole participants, so that participants and problems stay within the limit; in words."""
     if table["participant"].nunique() + table["problem_id"].nunique() <= model_levels:
         return table, _all_of(len(table))

@@ -72,14 +72,20 @@ def churn_summary(
     solved = trajectories[trajectories["solved"].astype(bool)]
     rows: list[dict[str, Any]] = []
     for order in dict.fromkeys([*revisions["order"], *convergence["order"]]):
-        changes = _with_levels_of_revisions(revisions[revisions["order"] == order], solved)
-        near = _with_levels_of_attempts(convergence[convergence["order"] == order], attempts)
+        changes = revisions_with_levels(revisions[revisions["order"] == order], solved)
+        near = convergence_with_levels(convergence[convergence["order"] == order], attempts)
         for levels in (list(_levels_of_revisions(changes)), list(_levels_of_convergence(near))):
             rows += [{"order": order, **row} for row in _figures(levels, seed, n_resamples)]
     return CHURN_SUMMARY.conform(rows)
 
 
-def _with_levels_of_revisions(revisions: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
+def revisions_with_levels(revisions: pd.DataFrame, solved: pd.DataFrame) -> pd.DataFrame:
+    """The revisions with a column for each grouping: all, turn, language, outcome, solved (all in words).
+
+    Args:
+        revisions: table REVISIONS of one order.
+        solved: the rows of TRAJECTORIES that are solved.
+    """
     known = pd.MultiIndex.from_frame(solved[_GROUP])
     is_solved = pd.MultiIndex.from_frame(revisions[_GROUP]).isin(known)
     before, after = (_words(revisions[name]) for name in ("y_before", "y_after"))
@@ -92,7 +98,8 @@ def _with_levels_of_revisions(revisions: pd.DataFrame, solved: pd.DataFrame) -> 
     )
 
 
-def _with_levels_of_attempts(convergence: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
+def convergence_with_levels(convergence: pd.DataFrame, attempts: pd.DataFrame) -> pd.DataFrame:
+    """The same of table CONVERGENCE of one order: all, turn, language, outcome; the last two are of ATTEMPTS."""
     of = attempts.set_index("attempt_id")[["language", "y"]].reindex(convergence["attempt_id"]).reset_index(drop=True)
     return convergence.reset_index(drop=True).assign(
         all="all",

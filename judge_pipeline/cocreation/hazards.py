@@ -39,20 +39,28 @@ def hazards(attempts: pd.DataFrame, trajectories: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for order, turned in attempts_by_order(attempts, trajectories).items():
-        tries = _tries(turned)
+        tries = tries_of(turned)
         if len(tries):
             rows += [{"order": order, **row} for row in _model(tries)]
     return HAZARDS.conform(rows)
 
 
-def _tries(attempts: pd.DataFrame) -> pd.DataFrame:
-    """The decided attempts up to the first accepted one: participant, problem_id, turn (in words), event."""
+def tries_of(attempts: pd.DataFrame) -> pd.DataFrame:
+    """The decided attempts up to the first accepted one: participant, problem_id, turn (in words), event.
+
+    They keep the index of ``attempts``.
+    """
     decided = attempts.loc[attempts["y"].notna(), ["participant", "problem_id", "turn", "y"]]
     first = decided["turn"].where(decided["y"] == 1).groupby([decided["participant"], decided["problem_id"]])
     until = first.transform("min")
     tries = decided[until.isna() | (decided["turn"] <= until).fillna(True)]
     place = np.searchsorted(_FIRST, tries["turn"].to_numpy(np.int64), side="right") - 1
     return tries.assign(turn=np.array(_TURNS, object)[place], event=tries["y"].to_numpy(np.int64))
+
+
+def tries_in_model(tries: pd.DataFrame) -> pd.DataFrame:
+    """Those of ``tries_of`` that the model is fitted on."""
+    return _levels(tries)[1]
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,8 @@ def assign_splits(
 
     With a ledger, groups that it knows keep their split, whatever their stratum has become, and new groups fill val
     and test up to the sizes for all present groups as far as they reach. Groups that only the ledger knows are not
-    in the table; ``updated_ledger`` keeps them.
+    in the table; ``updated_ledger`` keeps them. What first decided a group's split stays with it, so that the table is
+    the same with the ledger that it came from.
 
     Args:
         attempts: rows with participant, problem_id and y (1, 0 or missing); the order of rows is of no matter.
@@ -77,7 +78,8 @@ def assign_splits(
     """
     groups = _groups(attempts)
     sizes = split_sizes(len(groups), val_share, test_share)
-    known = {group: split for group, split in _ledger_entries(ledger).items() if group in groups}
+    held = {group: entry for group, entry in _ledger_entries(ledger).items() if group in groups}
+    known = {group: split for group, (split, _) in held.items()}
     strata = {group: stratum for group, (stratum, _) in groups.items()}
     drawn = _draw(strata, known, sizes, seed)
     rows = [
@@ -87,7 +89,7 @@ def assign_splits(
             "split": known.get(group) or drawn[group],
             "stratum": stratum,
             "n_attempts": n_attempts,
-            "assigned_by": "ledger" if group in known else "seed",
+            "assigned_by": held[group][1] if group in held else "seed",
         }
         for group, (stratum, n_attempts) in sorted(groups.items())
     ]
@@ -110,16 +112,17 @@ def updated_ledger(ledger: pd.DataFrame | None, splits: pd.DataFrame) -> pd.Data
         ValueError: ``splits`` puts a group elsewhere than the ledger does.
     """
     entries = _ledger_entries(ledger)
-    for participant, problem_id, split in zip(
-        splits["participant"], splits["problem_id"], splits["split"], strict=True
-    ):
-        held = entries.setdefault((participant, problem_id), split)
+    for participant, problem_id, split, assigned_by in splits[SPLITS_LEDGER.column_names].itertuples(index=False):
+        held, _ = entries.setdefault((participant, problem_id), (split, assigned_by))
         if held != split:
             raise ValueError(
                 f"trajectory ({participant}, {problem_id}) is {held} in the ledger but {split} in the new assignment; "
                 f"assign with the ledger so that no group moves"
             )
-    rows = [{"participant": u, "problem_id": p, "split": split} for (u, p), split in sorted(entries.items())]
+    rows = [
+        {"participant": u, "problem_id": p, "split": split, "assigned_by": assigned_by}
+        for (u, p), (split, assigned_by) in sorted(entries.items())
+    ]
     return SPLITS_LEDGER.conform(rows)
 
 
@@ -142,13 +145,12 @@ def _stratum(decided: list[bool]) -> str:
     return "solved" if any(decided) else "unsolved"
 
 
-def _ledger_entries(ledger: pd.DataFrame | None) -> dict[Group, str]:
+def _ledger_entries(ledger: pd.DataFrame | None) -> dict[Group, tuple[str, str]]:
+    """Group -> its split, and what decided it."""
     if ledger is None or ledger.empty:
         return {}
     table = SPLITS_LEDGER.conform(ledger[SPLITS_LEDGER.column_names])
-    return {
-        (u, p): split for u, p, split in zip(table["participant"], table["problem_id"], table["split"], strict=True)
-    }
+    return {(u, p): (split, assigned_by) for u, p, split, assigned_by in table.itertuples(index=False)}
 
 
 def _draw(

@@ -127,16 +127,9 @@ def _traces(
 
 def _row_labels(index: int, rows: list[str], of_judge: Mapping[str, Estimate]) -> list[dict[str, Any]]:
     """Over each row the text's name on the left and its figure on the right."""
-    suffix = style.axis_id(index)
-    place = {
-        "xref": f"x{suffix} domain", "yref": f"y{suffix}", "yanchor": "middle", "showarrow": False,
-        "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0,
-    }  # fmt: skip
     labels = []
     for position, row in enumerate(rows):
         estimate = of_judge.get(row)
         value = "not asked" if estimate is None else value_words(estimate)
-        left = {"x": 0, "xanchor": "left", "text": style.plain(row), "font": {"size": 11, "color": style.INK}}
-        right = {"x": 1, "xanchor": "right", "text": value, "font": {"size": 11, "color": style.MUTED}}
-        labels += [{**place, **left, "y": -position - 0.3}, {**place, **right, "y": -position - 0.3}]
+        labels += style.row_heading(index, -position - 0.3, row, value)
     return labels

@@ -105,22 +105,14 @@ def _panel(
     return [
         note
         for row, own in enumerate(column)
-        for note in _heading(suffix, row, names[row], own[f"{kind}_skew_before"], own[f"{kind}_skew_after"])
+        for note in style.row_heading(
+            index, -row - 0.28, names[row], _from_to(own[f"{kind}_skew_before"], own[f"{kind}_skew_after"])
+        )
     ]
 
 
-def _heading(suffix: str, row: int, name: str, before: Estimate, after: Estimate) -> list[dict[str, Any]]:
-    at = {
-        "xref": f"x{suffix} domain", "yref": f"y{suffix}", "y": -row - 0.28, "yanchor": "middle", "showarrow": False,
-        "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0,
-    }  # fmt: skip
-    values = [
-        "undefined" if own.value is None else f"{format_number(own.value, 2)}" for own in (before, after)
-    ]  # fmt: skip
-    return [
-        {**at, "x": 0, "xanchor": "left", "text": style.plain(name), "font": {"size": 11, "color": style.INK}},
-        {**at, "x": 1, "xanchor": "right", "text": " → ".join(values), "font": {"size": 11, "color": style.MUTED}},
-    ]
+def _from_to(before: Estimate, after: Estimate) -> str:
+    return " → ".join("undefined" if own.value is None else format_number(own.value, 2) for own in (before, after))
 
 
 def _in_words(row: str, own: Mapping[str, Estimate]) -> str:

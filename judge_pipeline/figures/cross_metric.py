@@ -227,17 +227,10 @@ def _upright(index: int, at: float, rows: int) -> go.Scatter:
 def _row_names(
     index: int, short: Mapping[str, str], known: Mapping[str, tuple[Estimate, Estimate]] | None
 ) -> list[dict[str, Any]]:
-    suffix = style.axis_id(index)
-    place = {
-        "xref": f"x{suffix} domain", "yref": f"y{suffix}", "yanchor": "middle", "showarrow": False,
-        "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0,
-    }  # fmt: skip
     rows = []
     for position, judge in enumerate(short):
-        left = {"x": 0, "xanchor": "left", "text": style.plain(short[judge]), "font": {"size": 11, "color": style.INK}}
-        rows.append({**place, **left, "y": -position - 0.2})
+        said = None
         if known is not None:
             said = " · ".join("undef." if e.value is None else format_number(e.value, 2) for e in known[judge])
-            right = {"x": 1, "xanchor": "right", "text": said, "font": {"size": 11, "color": style.MUTED}}
-            rows.append({**place, **right, "y": -position - 0.2})
+        rows += style.row_heading(index, -position - 0.2, short[judge], said)
     return rows

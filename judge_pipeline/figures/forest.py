@@ -131,15 +131,10 @@ def _forest_axis(
 
 def _forest_rows(index: int, column: Mapping[str, Estimate | None], short: Mapping[str, str]) -> list[dict[str, Any]]:
     """Over each row the judge's name on the left and its figure on the right."""
-    suffix = style.axis_id(index)
-    place = {
-        "xref": f"x{suffix} domain", "yref": f"y{suffix}", "yanchor": "middle", "showarrow": False,
-        "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0,
-    }  # fmt: skip
-    rows = []
-    for position, (judge, estimate) in enumerate(column.items()):
-        value = "not computed" if estimate is None else value_words(estimate)
-        left = {"x": 0, "xanchor": "left", "text": style.plain(short[judge]), "font": {"size": 11, "color": style.INK}}
-        right = {"x": 1, "xanchor": "right", "text": value, "font": {"size": 11, "color": style.MUTED}}
-        rows += [{**place, **left, "y": -position - 0.3}, {**place, **right, "y": -position - 0.3}]
-    return rows
+    return [
+        note
+        for position, (judge, estimate) in enumerate(column.items())
+        for note in style.row_heading(
+            index, -position - 0.3, short[judge], "not computed" if estimate is None else value_words(estimate)
+        )
+    ]

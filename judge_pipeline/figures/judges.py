@@ -84,7 +84,7 @@ def reliability_figure(curves: pd.DataFrame, metrics: pd.DataFrame) -> style.Dra
         detail = _facet_detail("ECE", estimates.get(judge, {}).get("ece"), counts[index])
         annotations += style.facet_heading(index, names[judge], detail)
     figure.update_layout(annotations=annotations)
-    alt = f"{title}, {subtitle}. " + said(drawn, estimates, "ece", "ECE")
+    alt = f"{title}, {subtitle}." + _said(drawn, estimates, "ece", "ECE")
     return style.DrawnFigure(
         "reliability", title, subtitle, alt, figure, notes=_missing(judges, drawn, estimates, "ece")
     )
@@ -122,7 +122,7 @@ def _curve_figure(kind: _CurveKind, curves: pd.DataFrame, metrics: pd.DataFrame)
         annotations += style.facet_heading(index, names[judge], detail)
     figure.update_layout(annotations=annotations)
     notes = [*_missing(judges, drawn, estimates, kind.metric), *_thinned(points, drawn)]
-    alt = f"{kind.title}, {subtitle}. " + said(drawn, estimates, kind.metric, kind.short)
+    alt = f"{kind.title}, {subtitle}." + _said(drawn, estimates, kind.metric, kind.short)
     return style.DrawnFigure(kind.curve, kind.title, subtitle, alt, figure, notes=tuple(notes))
 
 
@@ -212,6 +212,11 @@ def _ends(low: Any, high: Any) -> tuple[float, float] | None:
 
 def _count_words(value: int) -> str:
     return str(value) if value < 10_000 else f"{value / 1000:.0f}k"
+
+
+def _said(judges: Sequence[str], estimates: Mapping[str, Mapping[str, Estimate]], metric: str, label: str) -> str:
+    """The metric of each judge in words; nothing where the curves are shown without their metrics."""
+    return f" {said(judges, estimates, metric, label)}" if estimates else ""
 
 
 def _facet_detail(label: str, estimate: Estimate | None, n: int) -> str:

@@ -67,7 +67,7 @@ def misalignment_figure(
     _add_series(figure, "judges, pooled", _POOLED, -_SHIFT, [theirs[item] for item in items])
     for place, item in enumerate(items):
         verdict = _verdict(known.loc[item])
-        annotations += _heading(place, short[item], verdict)
+        annotations += style.row_heading(0, -place - 0.2, short[item], verdict, size=12)
         values = f"{chooser} {value_words(people[item])}, judges {value_words(theirs[item])}"
         said.append(f"{style.clean(item)}: {values}, difference {verdict}.")
     figure.update_layout(annotations=annotations)
@@ -178,13 +178,3 @@ def _add_series(figure: go.Figure, name: str, series: int, shift: float, estimat
 
 def _height(place: int, shift: float) -> float:
     return -place - 0.66 + shift
-
-
-def _heading(place: int, item: str, verdict: str) -> list[dict[str, Any]]:
-    """Over each row the item on the left and the difference on the right."""
-    at = {"xref": "x domain", "yref": "y", "y": -place - 0.2, "yanchor": "middle", "showarrow": False,
-          "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0}  # fmt: skip
-    return [
-        {**at, "x": 0, "xanchor": "left", "text": style.plain(item), "font": {"size": 12, "color": style.INK}},
-        {**at, "x": 1, "xanchor": "right", "text": style.plain(verdict), "font": {"size": 11, "color": style.MUTED}},
-    ]

@@ -40,7 +40,7 @@ def gap_figure(accuracy: pd.DataFrame) -> style.DrawnFigure:
     for name in _SERIES:
         _add_dots(figure, name, [known[judge][name] for judge in judges])
     for place, judge in enumerate(judges):
-        annotations += _heading(place, short[judge], f"gap {value_words(known[judge]['gap'])}")
+        annotations += style.row_heading(0, -place - 0.28, short[judge], f"gap {value_words(known[judge]['gap'])}")
     figure.update_layout(annotations=annotations)
     undefined = [judge for judge in found if judge not in known]
     notes = (f"Without both figures, and not drawn: {', '.join(map(style.clean, undefined))}.",) if undefined else ()
@@ -108,15 +108,6 @@ def _add_dots(figure: go.Figure, name: str, estimates: list[Estimate]) -> None:
             text=[f"{label} {value_words(e)}<br>n = {e.n}" for e in estimates], hoverinfo="text",
         )
     )  # fmt: skip
-
-
-def _heading(place: int, judge: str, gap: str) -> list[dict[str, Any]]:
-    at = {"xref": "x domain", "yref": "y", "y": -place - 0.28, "yanchor": "middle", "showarrow": False,
-          "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0}  # fmt: skip
-    return [
-        {**at, "x": 0, "xanchor": "left", "text": style.plain(judge), "font": {"size": 11, "color": style.INK}},
-        {**at, "x": 1, "xanchor": "right", "text": style.plain(gap), "font": {"size": 11, "color": style.MUTED}},
-    ]
 
 
 def _in_words(judge: str, of: Mapping[str, Estimate]) -> str:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, read_estimate, value_words
 from judge_pipeline.ingest.turns import natural_key
 from judge_pipeline.tables.dynamics_words import ORDERS
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 PANEL = "the panel (mean)"
 """What the mean over the panel is called where judges stand beside it."""
@@ -39,7 +38,14 @@ class _Curve:
     series: int
     rows: pd.DataFrame
 
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """Its turns in their order."""
+        ordered: list[dict[str, Any]] = self.rows.sort_values("turn").to_dict("records")
+        return ordered
 
+
+@drawn_once
 def struggle_groups_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     """Mean confidence at each turn, of all trajectories and by outcome, a panel for each and for the order reversed.
 
@@ -62,6 +68,7 @@ def struggle_groups_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     return _drawn("struggle-groups", title, names, curves, facets, _choices(rows))
 
 
+@drawn_once
 def struggle_levels_figure(groups: pd.DataFrame, grouped_by: str) -> style.DrawnFigure:
     """Mean confidence at each turn, a panel for each problem or participant; both orders of turns in it.
 
@@ -84,6 +91,7 @@ def struggle_levels_figure(groups: pd.DataFrame, grouped_by: str) -> style.Drawn
     return _drawn(name, title, [str(level) for level in levels], curves, facets, _choices(rows), key)
 
 
+@drawn_once
 def struggle_judges_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     """Mean confidence of each judge at each turn, solved and unsolved in one panel; further panels reversed.
 
@@ -107,7 +115,8 @@ def struggle_judges_figure(groups: pd.DataFrame) -> style.DrawnFigure:
 def _confidences(groups: pd.DataFrame, *grouped_by: str) -> pd.DataFrame:
     """The rows of confidences that are known, with ``whom``: the judge, or the panel, which comes first."""
     wanted = (groups["statistic"] == "confidence") & groups["value"].notna() & groups["grouped_by"].isin(grouped_by)
-    rows = groups[wanted].assign(whom=groups["judge"].fillna(PANEL).astype(str))
+    rows = groups[wanted]
+    rows = rows.assign(whom=rows["judge"].fillna(PANEL).astype(str))  # of these alone: it would fill an empty table up
     return rows.assign(_later=rows["whom"] != PANEL).sort_values(["_later"], kind="stable").sort_values(
         ["order"], kind="stable"
     )  # fmt: skip
@@ -132,17 +141,16 @@ def _drawn(
     short = style.short_names(panels, 26)
     annotations: list[dict[str, Any]] = []
     said = []
+    figure.add_traces([trace for curve in curves for trace in _traces(curve)])
     for curve in curves:
         shown = curve.choice == 0
-        for trace in _traces(curve):
-            figure.add_trace(trace.update(visible=shown, meta={"choice": curve.choice}))
         detail = _counts(curve)
         if curve.series == 0 or not any(_together(curve, other) for other in curves):
             heading = style.facet_heading(curve.panel, short[panels[curve.panel]], detail)
             annotations += [{**line, "visible": shown, "name": str(curve.choice)} for line in heading]
         if shown:
             said.append(f"{style.clean(panels[curve.panel])}{_series(key, curve)}: {_ends(curve)}; {detail}")
-    longest = [max(int(c.rows["turn"].max()) for c in curves if c.panel == i) for i in range(len(panels))]
+    longest = [max(int(c.records[-1]["turn"]) for c in curves if c.panel == i) for i in range(len(panels))]
     for i, last in enumerate(longest):
         axis = figure.layout[f"xaxis{style.axis_id(i)}"]
         axis.update(title={"text": "Turn k"}, tickformat="d", nticks=min(8, last), range=[0.6, last + 0.4])
@@ -163,30 +171,32 @@ def _series(key: tuple[tuple[str, style.SeriesStyle], ...], curve: _Curve) -> st
 
 
 def _counts(curve: _Curve) -> str:
-    records = curve.rows.sort_values("turn").to_dict("records")
+    records = curve.records
     first, last = records[0], records[-1]
     start = f"n = {count(first['n']):,} at turn {first['turn']}"
     return start if len(records) == 1 else f"{start}, {count(last['n']):,} at {last['turn']}"
 
 
 def _ends(curve: _Curve) -> str:
-    records = curve.rows.sort_values("turn").to_dict("records")
+    records = curve.records
     ends = records if len(records) == 1 else (records[0], records[-1])
     return ", ".join(f"turn {row['turn']} {value_words(read_estimate(row))}" for row in ends)
 
 
-def _traces(curve: _Curve) -> list[go.Scatter]:
-    import plotly.graph_objects as go
-
-    ordered = curve.rows.sort_values("turn")
+def _traces(curve: _Curve) -> list[dict[str, Any]]:
+    """The curve and its band as plain values: plotly checks what it is given once more, objects of its own too."""
+    records = curve.records
     suffix, look = style.axis_id(curve.panel), style.series_style(curve.series)
     hover = [
         f"turn {row['turn']}<br>{value_words(read_estimate(row))}<br>n = {count(row['n']):,} trajectories"
-        for row in ordered.to_dict("records")
+        for row in records
     ]
-    line = go.Scatter(
-        x=ordered["turn"].tolist(), y=ordered["value"].tolist(), mode="lines+markers", name="mean p_ac",
-        line={"color": look.color, "width": 2}, marker={"size": 5, "symbol": look.marker}, text=hover,
-        hoverinfo="text", xaxis=f"x{suffix}", yaxis=f"y{suffix}",
-    )  # fmt: skip
-    return [*style.band_traces(curve.panel, curve.series, ordered.rename(columns={"turn": "x"})), line]
+    line = {
+        "type": "scatter", "x": [row["turn"] for row in records], "y": [row["value"] for row in records],
+        "mode": "lines+markers", "name": "mean p_ac", "line": {"color": look.color, "width": 2},
+        "marker": {"size": 5, "symbol": look.marker}, "text": hover, "hoverinfo": "text",
+        "xaxis": f"x{suffix}", "yaxis": f"y{suffix}",
+    }  # fmt: skip
+    band = style.band_traces(curve.panel, curve.series, curve.rows.sort_values("turn").rename(columns={"turn": "x"}))
+    said = {"visible": curve.choice == 0, "meta": {"choice": curve.choice}}
+    return [{**trace, **said} for trace in (*(each.to_plotly_json() for each in band), line)]

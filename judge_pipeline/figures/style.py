@@ -285,6 +285,27 @@ def axis_id(index: int) -> str:
     return "" if index == 0 else str(index + 1)
 
 
+def row_heading(index: int, height: float, left: str, right: str | None = None, size: int = 11) -> list[dict[str, Any]]:
+    """Annotations over a row of panel ``index``: what it is about on the left, its figure on the right.
+
+    Args:
+        index: of the panel, from 0.
+        height: in the units of its y axis.
+        left: untrusted text.
+        right: the same; None: nothing stands there.
+        size: of the left text, in points.
+    """
+    suffix = axis_id(index)
+    place = {
+        "xref": f"x{suffix} domain", "yref": f"y{suffix}", "y": height, "yanchor": "middle", "showarrow": False,
+        "bgcolor": "rgba(255,255,255,0.8)", "borderpad": 0,
+    }  # fmt: skip
+    found = [{**place, "x": 0, "xanchor": "left", "text": plain(left), "font": {"size": size, "color": INK}}]
+    if right is not None:
+        found.append({**place, "x": 1, "xanchor": "right", "text": plain(right), "font": {"size": 11, "color": MUTED}})
+    return found
+
+
 def facet_heading(index: int, title: str, detail: str) -> list[dict[str, Any]]:
     """The two lines over a panel, as annotations that move with it; the texts are plain."""
     suffix = axis_id(index)

@@ -8,6 +8,7 @@ way they come about.
 from __future__ import annotations
 
 import gc
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -168,6 +169,22 @@ def _statement(file: Path) -> str:
         raise UnreadableArtifact(
             f"problems/{file.name}", None, f"the statement cannot be read ({error})", "save it as UTF-8 text"
         ) from None
+
+
+def names_alike(names: Iterable[str]) -> list[str]:
+    """Participants whose names nobody can tell apart, in words; none if all can be.
+
+    The same letters may come in two encodings (an accent of its own, as macOS writes names, or within the letter), and
+    file systems and people differ in whether capitals matter.
+    """
+    alike: dict[str, set[str]] = {}
+    for name in names:
+        alike.setdefault(" ".join(unicodedata.normalize("NFKC", name).casefold().split()), set()).add(name)
+    return [
+        f"{', '.join(map(ascii, sorted(group)))} read alike, and count as {len(group)} participants"
+        for _, group in sorted(alike.items())
+        if len(group) > 1
+    ]
 
 
 def turn_gaps(attempts: pd.DataFrame) -> list[str]:

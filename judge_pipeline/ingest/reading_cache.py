@@ -182,6 +182,20 @@ def cache_file(out_dir: Path, contest: str) -> Path:
     return out_dir / FOLDER / f"{contest}.sqlite"
 
 
+def known_files(file: Path) -> dict[str, tuple[Stamp, str]]:
+    """Path -> the stamp and sha256 of each file that the cache knows; empty where the cache cannot be read."""
+    if not file.exists():
+        return {}
+    with suppress(sqlite3.DatabaseError):
+        database = _connect(file)
+        try:
+            rows = database.execute("select path, size, changed_ns, touched_ns, sha256 from readings")
+            return {path: ((size, changed, touched), sha256) for path, size, changed, touched, sha256 in rows}
+        finally:
+            database.close()
+    return {}
+
+
 def drop_from_cache(out_dir: Path, contest: str, paths: Iterable[str]) -> int:
     """Takes files out of a contest's cache, overwriting what was kept of them.
 

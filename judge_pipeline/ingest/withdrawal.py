@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from judge_pipeline.ingest.attempts import build_attempts, resolve_participant
@@ -76,4 +77,5 @@ def _words(text: object) -> list[str]:
 
 
 def _without(table: pd.DataFrame, dropped: list[bool]) -> pd.DataFrame:
-    return table[[not drop for drop in dropped]].reset_index(drop=True)
+    # As an array: an empty list would be taken for a choice of no column.
+    return table[~np.array(dropped, dtype=bool)].reset_index(drop=True)

@@ -73,6 +73,22 @@ class Answer(Generic[M]):
     repair: str | None
 
 
+def whole_text(text: str | None, finish_reason: str | None) -> str | Failure:
+    """The text that a model returned, where it came to its own end and is of a length that is read.
+
+    Returns:
+        The text as it came; or a :class:`Failure` of class truncated, refusal, infrastructure, empty or invalid.
+    """
+    ended = failure_of(finish_reason)
+    if ended is not None:
+        return ended
+    if text is None or not text.strip():
+        return Failure("empty", f"the model returned no text (finish_reason: {finish_reason})")
+    if len(text) > LONGEST_TEXT_CHARS:
+        return Failure("invalid", f"the answer has {len(text)} characters; more than {LONGEST_TEXT_CHARS} are not read")
+    return text
+
+
 def parse_answer(text: str | None, finish_reason: str | None, model: type[M]) -> Answer[M] | Failure:
     """The answer that the text holds, or why it holds none.
 
@@ -85,15 +101,11 @@ def parse_answer(text: str | None, finish_reason: str | None, model: type[M]) ->
         An :class:`Answer`, or a :class:`Failure` of class truncated, refusal, infrastructure, empty or invalid. The
         text of an invalid one lists the validation errors, as the re-ask carries them.
     """
-    ended = failure_of(finish_reason)
-    if ended is not None:
-        return ended
-    if text is None or not text.strip():
-        return Failure("empty", f"the model returned no text (finish_reason: {finish_reason})")
-    if len(text) > LONGEST_TEXT_CHARS:
-        return Failure("invalid", f"the answer has {len(text)} characters; more than {LONGEST_TEXT_CHARS} are not read")
+    whole = whole_text(text, finish_reason)
+    if isinstance(whole, Failure):
+        return whole
     try:
-        return _read(text, model)
+        return _read(whole, model)
     except RecursionError:
         return Failure("invalid", "the answer is nested too deeply")
 

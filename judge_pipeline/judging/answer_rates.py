@@ -45,9 +45,12 @@ def answer_rates(checkpoint: Checkpoint, judge: str, hash_of: Mapping[str, str])
     wanted = set(hash_of.values())
     calls = sa.select(CALLS.c.request_hash, CALLS.c.error_class).where(CALLS.c.judge == judge).order_by(CALLS.c.call_id)
     answers = sa.select(JUDGMENTS.c.request_hash).where(JUDGMENTS.c.judge == judge)
-    with checkpoint.reading() as connection:
+
+    def read(connection: sa.Connection) -> tuple[list[tuple[str, str | None]], set[str]]:
         tries = [(hash_, failed) for hash_, failed in connection.execute(calls) if hash_ in wanted]
-        answered = set(connection.execute(answers).scalars())
+        return tries, set(connection.execute(answers).scalars())
+
+    tries, answered = checkpoint.read(read)
     last = dict(tries)
     unanswered = (last[hash_] for hash_ in hash_of.values() if hash_ in last and hash_ not in answered)
     return AnswerRates(

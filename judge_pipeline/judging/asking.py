@@ -11,14 +11,16 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from pydantic import BaseModel
 
 from judge_pipeline.judging.answer import Answer
 from judge_pipeline.judging.backends.base import AskedBackend, Reply
 from judge_pipeline.judging.backends.secrets import Scrubber
+from judge_pipeline.judging.checkpoint.lock import wait_until_held
 from judge_pipeline.judging.checkpoint.store import Checkpoint, Record, utc_now
 from judge_pipeline.judging.checkpoint.writer import Writer
 from judge_pipeline.judging.circuit import Circuit
@@ -116,24 +118,46 @@ class Asking:
         self._in_flight = InFlight(self._manner.limits.max_in_flight, self._manner.window)
         self._writer = Writer(self._checkpoint, self._manner.limits.save_every)
         self._waiting = deque(tasks)
+        self._looking_up = asyncio.Lock()
         try:
             await self._backend.open()
             with old_objects_left_alone():
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(len(tasks), _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
-                        group.create_task(self._work())
+                await self._cancellable(self._ask_for_all(len(tasks)), stop=True)
         except BaseExceptionGroup as failed:
-            self._writer.close()  # so that what is under way is written, too, before anyone is told where it is
+            await self._close_writer()  # so that what is under way is written, too, before anyone is told where it is
             raise (self._writer.error() or failed.exceptions[0]) from failed
         finally:
-            self._writer.close()
+            await self._close_writer()
             await self._backend.close()
         if (error := self._writer.error()) is not None:
             raise error
         return self._failed
 
+    async def _ask_for_all(self, n: int) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(n, _WORKERS_PER_CALL * self._manner.limits.max_in_flight)):
+                group.create_task(self._work())
+
+    async def _close_writer(self) -> None:
+        await self._cancellable(asyncio.to_thread(self._writer.close), stop=False)
+
+    async def _cancellable(self, work: Coroutine[Any, Any, None], stop: bool) -> None:
+        """Do the work; who is cancelled meanwhile waits for a store that is gone no longer, so that the work ends soon.
+
+        ``stop`` says whether the work itself is cancelled, too.
+        """
+        task = asyncio.ensure_future(work)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._checkpoint.wait_no_more()
+            if stop:
+                task.cancel()
+            await task
+            raise
+
     async def _work(self) -> None:
-        while (task := self._next()) is not None:
+        while (task := await self._next()) is not None:
             failed = Failed(self._stopped, 0) if self._stopped else await self._answer(task)
             if failed is None:
                 self._done += 1
@@ -154,18 +178,25 @@ class Asking:
             )
         )  # fmt: skip
 
-    def _next(self) -> Task | None:
+    async def _next(self) -> Task | None:
         """The next task that nobody has answered: another process may have, since this one began.
 
-        They are looked up a window at a time: one by one, it would take as long as a direct call.
+        They are looked up a window at a time: one by one, it would take as long as a direct call. It is done in a
+        thread, since a store that is gone is waited for, and calls under way must not run into their time-out.
         """
-        while not self._looked_up and self._waiting:
-            window = min(len(self._waiting), self._manner.limits.max_in_flight)
-            tasks = [self._waiting.popleft() for _ in range(window)]
-            answered = self._checkpoint.answered_among(self._manner.judge, [task.request_hash for task in tasks])
-            self._looked_up.extend(task for task in tasks if task.request_hash not in answered)
-            self._done += len(answered)
+        if not self._looked_up:
+            async with self._looking_up:  # who comes meanwhile goes on with what is found
+                while not self._looked_up and self._waiting:
+                    window = min(len(self._waiting), self._manner.limits.max_in_flight)
+                    tasks = [self._waiting.popleft() for _ in range(window)]
+                    answered = await asyncio.to_thread(self._answered_among, [task.request_hash for task in tasks])
+                    self._looked_up.extend(task for task in tasks if task.request_hash not in answered)
+                    self._done += len(answered)
         return self._looked_up.popleft() if self._looked_up else None
+
+    def _answered_among(self, hashes: Sequence[str]) -> set[str]:
+        wait_until_held(self._checkpoint)
+        return self._checkpoint.answered_among(self._manner.judge, hashes)
 
     def _stop_where_all_would_fail(self, failure: Failure) -> None:
         """Stop after a call that shows that every further one would fail; before the next one may start."""

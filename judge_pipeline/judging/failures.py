@@ -7,7 +7,7 @@ from typing import Literal
 
 FailureClass = Literal[
     "infrastructure", "rate_limit", "quota", "authentication", "configuration", "rejected", "too_long", "truncated",
-    "refusal", "empty", "invalid", "no_record", "ceiling", "cancelled",
+    "refusal", "empty", "invalid", "no_record", "not_stored", "ceiling", "cancelled",
 ]  # fmt: skip
 
 HEALING: frozenset[FailureClass] = frozenset({"infrastructure", "rate_limit", "truncated", "empty"})
@@ -29,6 +29,7 @@ IN_WORDS: dict[FailureClass, str] = {
     "empty": "the answer was empty",
     "invalid": "the answer is not a valid judgment, also after one re-ask with the errors",
     "no_record": "the file of recorded outputs has no row for the attempt",
+    "not_stored": "no answer is stored, and nothing may be asked (JUDGE_PIPELINE_ASK=never)",
     "ceiling": "the next call would pass a ceiling that judges.yaml sets",
     "cancelled": "the run, or its batch at the provider, was cancelled before an answer came",
 }

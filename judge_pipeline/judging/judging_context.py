@@ -9,15 +9,20 @@ from pathlib import Path
 import pandas as pd
 
 from judge_pipeline.judging.batches.store import BatchRow
+from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.plan import Plan
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.request import ReadImage, no_images
+from judge_pipeline.judging.sharding import Shard
 from judge_pipeline.settings import Ceilings, Rates
 
 FAILURE_COLUMNS = ("attempt_id", "class", "text", "n_tries")
 """Columns of the table of failures."""
+
+ASK = "JUDGE_PIPELINE_ASK"
+"""Environment variable: with the value ``never`` no judge is asked anything; what is not stored has no answer."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +40,16 @@ class JudgingContext:
         timing: clock and sleep.
         ceilings: money that asking stops before.
         spending: what this run has spent so far; shared by the judges that one run asks.
+        run_of_steps: the run whose other steps may ask in processes of their own, 32 hexadecimal digits: their money is
+            counted together. None: all of a run is in this process.
         providers: how often each provider may be asked.
         limit: ask for a stratified pilot of so many attempts only; None for all in scope.
         planned: called once with what will be asked, and its estimated price, before anything is.
         contest: the contest's name, under which its batches are kept.
         only_collect: of a judge that is asked in batches, collect and go on with what is in batches; ask nothing else.
+        only_stored: make the table of what is stored, whatever is missing; ask nothing.
+        shard: ask only for what is in this shard; None: for all.
+        after_shards: all shards have asked: ask nothing, and say of what has no answer how its last asking ended.
         read_image: gives the bytes of images that requests show.
     """
 
@@ -52,12 +62,27 @@ class JudgingContext:
     timing: Timing = field(default=Timing())
     ceilings: Ceilings = field(default=Ceilings())
     spending: RunSpending = field(default_factory=RunSpending)
+    run_of_steps: str | None = None
     providers: Mapping[str, Rates] = field(default_factory=dict)
     limit: int | None = None
     planned: Callable[[Plan], None] | None = None
     contest: str = ""
     only_collect: bool = False
+    only_stored: bool = False
+    shard: Shard | None = None
+    after_shards: bool = False
     read_image: ReadImage = no_images
+
+    def may_ask(self) -> bool:
+        """Whether anything may be asked at all.
+
+        Raises:
+            JudgingError: the environment variable has another value than ``never``.
+        """
+        value = self.environment.get(ASK)
+        if value not in (None, "", "never"):
+            raise JudgingError(f"{ASK}={value!r} is not known: set it to never, or unset it to ask judges")
+        return not value
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
+import uuid
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from judge_pipeline.judging.failures import Failure, FailureClass
@@ -14,6 +16,7 @@ from judge_pipeline.settings import Ceilings, Price
 if TYPE_CHECKING:
     from judge_pipeline.judging.checkpoint.store import Checkpoint
     from judge_pipeline.judging.request import Message
+    from judge_pipeline.judging.shard_spending import ShardSpending
 
 CHARS_PER_TOKEN = 3.5
 """Taken for the estimate of prompt tokens; code and English come out near it, other scripts lower."""
@@ -33,6 +36,7 @@ NEVER_BILLED: frozenset[FailureClass] = frozenset(
 and counts at its estimate."""
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_BETWEEN_NEWS = 1.0
 
 
 def chars_of(messages: Iterable[Message]) -> int:
@@ -47,11 +51,20 @@ def chars_of(messages: Iterable[Message]) -> int:
 class RunSpending:
     """What one run has spent so far, over all judges that it asks: one command, or one run in the UI.
 
+    Where the steps of a run are processes of their own, each has one of these, and they tell each other
+    (:class:`~judge_pipeline.judging.shard_spending.ShardSpending`).
+
     Attributes:
         usd: US dollars, calls of unknown cost at their estimate.
+        drawn: tells it from all others; processes that are forked afterwards have the same.
     """
 
     usd: float = 0.0
+    drawn: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def process(self) -> str:
+        """A name of what this process spends in the run."""
+        return f"{self.drawn}-{os.getpid()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +107,34 @@ class ContestSpending:
         self._of_unknown_cost = 0
 
     def usd(self, own_run_id: str, estimate_usd: float) -> float:
-        """US dollars so far; this judge's calls of unknown cost that may have been billed count at the estimate."""
-        if self._clock() - self._looked_at >= _SECONDS_BETWEEN_LOOKS:
-            self._looked_at = self._clock()
-            for call_id, attempt_id, judge, run_id, cost_usd, error_class in self._checkpoint.costs(self._last_call_id):
-                self._last_call_id = call_id
-                if attempt_id not in self._attempt_ids or run_id == own_run_id:
-                    continue
-                self._usd += cost_usd or 0.0
-                self._of_unknown_cost += cost_usd is None and judge == self._judge and error_class not in NEVER_BILLED
-            if self._contest is not None:
-                from judge_pipeline.judging.batches.store import BatchStore
+        """US dollars so far; this judge's calls of unknown cost that may have been billed count at the estimate.
 
-                self._set_aside_usd = BatchStore(self._checkpoint).set_aside_usd(self._contest)
+        Left out are calls whose asking is ``own_run_id``, or begins so, as those of all shards of a run do.
+        """
+        if self.is_due():
+            self.look(own_run_id)
         return self._usd + self._set_aside_usd + self._of_unknown_cost * estimate_usd
+
+    def is_due(self) -> bool:
+        """Whether the next look at the store is due."""
+        return self._clock() - self._looked_at >= _SECONDS_BETWEEN_LOOKS
+
+    def look(self, own_run_id: str) -> None:
+        """See what was written down since the last look; a store that is gone is waited for."""
+        self._checkpoint.again(lambda: self._read_on(own_run_id))
+        self._looked_at = self._clock()
+
+    def _read_on(self, own_run_id: str) -> None:
+        for call_id, attempt_id, judge, run_id, cost_usd, error_class in self._checkpoint.costs(self._last_call_id):
+            self._last_call_id = call_id
+            if attempt_id not in self._attempt_ids or run_id.startswith(own_run_id):
+                continue
+            self._usd += cost_usd or 0.0
+            self._of_unknown_cost += cost_usd is None and judge == self._judge and error_class not in NEVER_BILLED
+        if self._contest is not None:
+            from judge_pipeline.judging.batches.store import BatchStore
+
+            self._set_aside_usd = BatchStore(self._checkpoint).set_aside_usd(self._contest)
 
     def look_again(self) -> None:
         """See what was written down just now, too."""
@@ -120,6 +147,10 @@ class Budget:
     A call's estimate is its price for the prompt's characters and for as many answer tokens as it may have: its limit
     where it has one, else the longest answer seen. Where prompts turn out to have more tokens than estimated, later
     estimates are raised in proportion.
+
+    Where others spend beside it (``others``: shards, or steps of the run in other processes), what they have spent and
+    have under way counts, too. It waits for its own calls to end, not for theirs: near a ceiling it may stop a little
+    early, never late.
     """
 
     def __init__(
@@ -130,7 +161,15 @@ class Budget:
         contest: ContestSpending,
         run_id: str,
         longest_answer: int | None = None,
+        others: ShardSpending | None = None,
+        *,
+        beside_steps: bool = False,
     ) -> None:
+        """``run_id`` is that of this asking's calls, or of all shards of the run.
+
+        With ``beside_steps`` the others are other steps of the run. All that this process spends in the run is told
+        them; and their calls are none of this asking's, so that the contest's spending counts them already.
+        """
         self._ceilings = ceilings
         self._price = price
         self._run = run
@@ -141,6 +180,9 @@ class Budget:
         self._own_usd = 0.0
         self._under_way: list[Reserved] = []
         self._changed = asyncio.Condition()
+        self._others = others
+        self._beside_steps = beside_steps
+        self._told_at = float("-inf")
 
     async def reserve(self, prompt_chars: int, answer_limit: int | None) -> Reserved | Failure:
         """Set a call's estimated cost aside; waits for calls under way where they decide whether there is room.
@@ -150,12 +192,15 @@ class Budget:
         """
         async with self._changed:
             while True:
+                if self._ceilings.contest is not None and self._contest.is_due():
+                    await asyncio.to_thread(self._contest.look, self._run_id)
                 usd = self._estimated_usd(prompt_chars, answer_limit)
-                failure = self._over(usd)
+                failure = self._over(usd, others_usd=await self._others_usd(usd))
                 if failure is None:
                     reserved = Reserved(usd, prompt_chars / CHARS_PER_TOKEN)
                     self._under_way.append(reserved)
                     return reserved
+                await self._others_usd(0.0)
                 if not self._under_way:
                     return failure
                 await self._changed.wait()
@@ -178,7 +223,18 @@ class Budget:
             self._longest_answer = max(self._longest_answer, tokens_out or 0)
             if tokens_in and reserved.tokens_in:
                 self._tokens_per_estimate = max(self._tokens_per_estimate, tokens_in / reserved.tokens_in)
+            if not self._under_way or time.monotonic() - self._told_at >= _SECONDS_BETWEEN_NEWS:
+                await self._others_usd(0.0)
             self._changed.notify_all()
+
+    async def _others_usd(self, usd: float) -> float:
+        """Tell the others what is spent and under way here, and ``usd`` more; what they have."""
+        if self._others is None:
+            return 0.0
+        self._told_at = time.monotonic()
+        spent = self._run.usd if self._beside_steps else self._own_usd
+        own = spent + sum(reserved.usd for reserved in self._under_way) + usd
+        return await asyncio.to_thread(self._others.others_usd, own)
 
     def set_aside_whole(self, asks: Sequence[tuple[int, int | None]]) -> tuple[list[float], Failure | None]:
         """Set a batch's estimated cost aside at once; no call of this budget may be under way.
@@ -214,12 +270,15 @@ class Budget:
         tokens_in = prompt_chars / CHARS_PER_TOKEN * self._tokens_per_estimate
         return self._price.cost_usd(round(tokens_in), self._longest_answer if answer_limit is None else answer_limit)
 
-    def _over(self, usd: float, set_aside_usd: float = 0.0) -> Failure | None:
+    def _over(self, usd: float, set_aside_usd: float = 0.0, others_usd: float = 0.0) -> Failure | None:
         under_way = sum(reserved.usd for reserved in self._under_way) + set_aside_usd
-        if self._ceilings.run is not None and self._run.usd + under_way + usd > self._ceilings.run:
-            return _ceiling("run", self._ceilings.run, self._run.usd, usd, "run again to go on, or raise it")
+        if self._ceilings.run is not None:
+            spent = self._run.usd + others_usd
+            if spent + under_way + usd > self._ceilings.run:
+                return _ceiling("run", self._ceilings.run, spent, usd, "run again to go on, or raise it")
         if self._ceilings.contest is not None:
-            spent = self._own_usd + self._contest.usd(self._run_id, usd)
+            of_shards = 0.0 if self._beside_steps else others_usd
+            spent = self._own_usd + of_shards + self._contest.usd(self._run_id, usd)
             if spent + under_way + usd > self._ceilings.contest:
                 return _ceiling("contest", self._ceilings.contest, spent, usd, "raise it and run again to go on")
         return None

@@ -24,7 +24,16 @@ from judge_pipeline.judging.listed_models import takes_images
 from judge_pipeline.judging.money import chars_of
 from judge_pipeline.judging.question import ATTEMPT, Question, Reader
 from judge_pipeline.judging.render_memo import Row, Rows, render_all, rendered
-from judge_pipeline.judging.request import Call, Image, Message, PromptTemplate, canonical_json, request_hash, sha256
+from judge_pipeline.judging.request import (
+    Call,
+    Image,
+    Message,
+    PromptTemplate,
+    asked_apart,
+    canonical_json,
+    request_hash,
+    sha256,
+)
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge, LitellmJudge, RecordedJudge, RewardJudge
 
 if TYPE_CHECKING:
@@ -96,10 +105,10 @@ class Rendering:
         return self.make_call(_with_images(self.template.render(fields), tuple(images.values())), row)
 
     def hashes(self, row: Row) -> tuple[list[str], int]:
-        """The request hashes of all repeats, and the characters of the messages (``money.chars_of``)."""
+        """The request hashes of all repeats, and the characters that are sent (``money.chars_of``)."""
         call = self.call(row)
         hashes = [request_hash(replace(call, repeat=index)) for index in range(self.n_repeats)]
-        return hashes, chars_of(call.messages)
+        return hashes, sum(map(chars_of, asked_apart(call.messages)))
 
     def identity(self, settings: AskedSettings, row: Row) -> str:
         """All that decides on the hashes of a row beside the row itself, as text.
@@ -162,7 +171,8 @@ class Prepared:
         rows: the requests, in the order of the table.
         attempt_ids: whose requests they are: attempts, or what else is asked about.
         hashes: for each repeat, the request hashes of the rows. The answer to the first repeat is the judgment.
-        chars: the characters of each row's rendered messages (``money.chars_of``).
+        chars: the characters of each row's rendered messages (``money.chars_of``), of each question of the embedded
+            judge with all that stands before it.
     """
 
     judge: str
@@ -230,6 +240,10 @@ class Prepared:
             is_open[np.setdiff1d(np.arange(self.n_slots), self.first_slots[:, theirs])] = False
         is_open[answered] = False
         return [self.all_hashes[slot] for slot in np.flatnonzero(is_open).tolist()]
+
+    def id_of(self, hash_: str) -> str:
+        """The id of the first row whose request it is."""
+        return self.attempt_ids[self.slots[hash_] % len(self.attempt_ids)]
 
     def task(self, hash_: str) -> Task:
         """The task to get the answer of one hash."""

@@ -115,6 +115,25 @@ def rendered(
     )
 
 
+def remembered_hashes(checkpoint: Checkpoint) -> set[str]:
+    """Every request hash that was rendered and is kept in the store, and numbers that are no hash of anything.
+
+    What a block holds behind its hashes is taken for hashes, too: meet the result with hashes that are known.
+
+    Raises:
+        JudgingError: the store cannot be read.
+    """
+
+    def read(connection: sa.Connection) -> set[str]:
+        found: set[str] = set()
+        for (packed,) in connection.execute(sa.select(RENDERED.c.content)):
+            digits = bytes(packed).hex()
+            found.update(digits[at : at + 2 * _BYTES_OF_HASH] for at in range(0, len(digits), 2 * _BYTES_OF_HASH))
+        return found
+
+    return checkpoint.read(read)
+
+
 def _blocks(attempt_ids: Sequence[str]) -> list[range]:
     """The rows of each block."""
     blocks, start = [], 0
@@ -168,11 +187,13 @@ def _come_out_the_same(known: Mapping[int, Rendered], rows: Rows, blocks: Sequen
 
 def _load(checkpoint: Checkpoint, keys: Sequence[str], blocks: Sequence[range], n_repeats: int) -> dict[int, Rendered]:
     """Number of a block -> what is kept of it; damaged ones are left out."""
-    with checkpoint.reading() as connection:
+
+    def read(connection: sa.Connection) -> dict[str, bytes]:
         wanted = among(connection.dialect.name, RENDERED.c.block_key, keys)
-        query = sa.select(RENDERED.c.block_key, RENDERED.c.content).where(wanted)
-        rows = connection.execute(query)
-        content = {key: bytes(packed) for key, packed in rows if isinstance(packed, bytes | memoryview)}
+        rows = connection.execute(sa.select(RENDERED.c.block_key, RENDERED.c.content).where(wanted))
+        return {key: bytes(packed) for key, packed in rows if isinstance(packed, bytes | memoryview)}
+
+    content = checkpoint.read(read)
     found = {}
     for number, (key, block) in enumerate(zip(keys, blocks, strict=True)):
         kept = _unpack(key, content[key], len(block), n_repeats) if key in content else None
@@ -184,10 +205,14 @@ def _load(checkpoint: Checkpoint, keys: Sequence[str], blocks: Sequence[range], 
 def _keep(checkpoint: Checkpoint, made: Mapping[str, Rendered]) -> None:
     if not made:
         return
-    with checkpoint.writing() as connection:
+    blocks = [{"block_key": key, "content": _pack(key, each)} for key, each in made.items()]
+
+    def keep(connection: sa.Connection) -> None:
         insert = insert_into(connection.dialect.name, RENDERED)
         kept = insert.on_conflict_do_update(index_elements=["block_key"], set_={"content": insert.excluded.content})
-        connection.execute(kept, [{"block_key": key, "content": _pack(key, each)} for key, each in made.items()])
+        connection.execute(kept, blocks)
+
+    checkpoint.write(keep)
 
 
 def _pack(key: str, made: Rendered) -> bytes:

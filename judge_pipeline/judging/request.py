@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,9 @@ JUDGED_FIELDS = ("problem_id", "language", "source_code", "prompt_text", "proble
 
 SHOWN_FIELDS = (*JUDGED_FIELDS, "context", "source_chars_cut", "prompt_chars_cut")
 """Fields of a judge request that a template can use: any other name in it is an error."""
+
+QUESTION = "question: "
+"""Begins the roles of the embedded judge's questions."""
 
 _PART = re.compile(r"^--- (?P<role>system|user|question: [a-z_]+|response: (?:first|second)) ---[ \t]*$", re.MULTILINE)
 
@@ -82,6 +85,13 @@ class Message:
             shown = [{"label": i.label, "sha256": i.sha256, "media_type": i.media_type} for i in self.images]
             plain["images"] = shown
         return plain
+
+
+def asked_apart(messages: Sequence[Message]) -> list[list[Message]]:
+    """The messages of each prompt that a call sends: the embedded judge's questions go out one by one, each behind all
+    that is no question; any other call is one prompt."""
+    before = [message for message in messages if not message.role.startswith(QUESTION)]
+    return [[*before, message] for message in messages if message.role.startswith(QUESTION)] or [before]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +210,11 @@ class PromptTemplate:
     parts: tuple[tuple[str, jinja2.Template], ...] = field(repr=False)
     judged_fields: tuple[str, ...] = JUDGED_FIELDS
     shown_fields: tuple[str, ...] = SHOWN_FIELDS
+
+    @property
+    def n_questions(self) -> int:
+        """How many questions of the embedded judge it ends with; 0 for any other template."""
+        return sum(role.startswith(QUESTION) for role, _ in self.parts)
 
     @classmethod
     def load(

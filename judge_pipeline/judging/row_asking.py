@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import re
 import uuid
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +41,9 @@ from judge_pipeline.judging.plan import Plan, plan_prepared, price_of
 from judge_pipeline.judging.prepared import AskedSettings, Prepared, prepare
 from judge_pipeline.judging.progress import Progress
 from judge_pipeline.judging.question import ATTEMPT, Question
-from judge_pipeline.judging.settled import settled_failures
+from judge_pipeline.judging.re_reading import re_read_for_listeners
+from judge_pipeline.judging.settled import last_failures, settled_failures
+from judge_pipeline.judging.shard_spending import ShardSpending
 from judge_pipeline.settings import Batch, EmbeddedJudge, LitellmJudge, Rates, RewardJudge
 
 
@@ -103,28 +105,35 @@ def ask_rows(
     prepared = prepare(judge, settings, rows, context.prompts_dir, checkpoint, question)
     judgments = read_judgments(checkpoint, judge, prepared.all_hashes)
     settled = settled_failures(checkpoint, judge, settings, prepared.all_hashes) if question.keeps_invalid else {}
+    re_read_for_listeners(judge, prepared, judgments, checkpoint, settled)
     chosen = None if context.limit is None else question.choose(rows, context.limit, context.seed)
+    if context.only_stored:
+        chosen = _with_answers(prepared, {prepared.all_hashes[slot] for slot in judgments.slots} | settled.keys())
     store = BatchStore(checkpoint)
     batched = question is ATTEMPT and isinstance(settings, LitellmJudge) and uses_batches(judge, settings, store)
     if batched and context.only_collect:
         chosen = in_batches_or_answered(judge, prepared, {prepared.all_hashes[slot] for slot in judgments.slots}, store)
     to_ask = [hash_ for hash_ in prepared.unanswered(judgments.slots, chosen) if hash_ not in settled]
+    if context.shard is not None:
+        to_ask = context.shard.requests(prepared, to_ask)
+    to_ask = [] if context.only_stored else to_ask
     waiting = store.waiting(judge, to_ask) if batched else {}
     planned = plan_prepared(judge, settings, prepared, judgments, to_ask, checkpoint, waiting, settled)
     if context.planned is not None:
         context.planned(planned)
-    without_key = _without_key(judge, settings, context.environment) if to_ask else None
+    unasked = _why_unasked(judge, settings, context) if to_ask else None
     notes = (*_asked_at_once(settings, question), *_images_left_out(settings, prepared)) if to_ask else ()
     failed: dict[str, Failed] = {}
     batches = Advanced(direct=[prepared.task(hash_) for hash_ in to_ask])
-    if without_key is not None:
-        failed = dict.fromkeys(to_ask, Failed(without_key, 0))
+    if unasked is not None:
+        failed = dict.fromkeys(to_ask, Failed(unasked, 0))
+        failed |= last_failures(checkpoint, judge, to_ask) if context.after_shards else {}
         batches = Advanced()
     elif isinstance(settings, LitellmJudge) and batched:
         batches = _advanced(judge, settings, question, prepared, to_ask, checkpoint, context, of_whole)
         failed, notes = batches.failed, (*notes, *batches.notes)
     if batches.direct:
-        run_id = uuid.uuid4().hex
+        run_id = ("" if context.shard is None else context.shard.run_id) + uuid.uuid4().hex
         budget = _budget(judge, settings, run_id, checkpoint, context, of_whole)
         backend, notes_of = _backend(settings, question, context)
         failed = failed | _ask(judge, settings, batches.direct, backend, checkpoint, context, run_id, budget)
@@ -155,12 +164,40 @@ def plan_rows(
     Raises:
         JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
     """
+    return rows_to_ask(judge, settings, question, rows, checkpoint, prompts_dir, limit=limit, seed=seed)[2]
+
+
+def rows_to_ask(
+    judge: str, settings: AskedSettings, question: Question, rows: pd.DataFrame, checkpoint: Checkpoint,
+    prompts_dir: Path, *, limit: int | None = None, seed: int = 0,
+) -> tuple[Prepared, list[str], Plan]:  # fmt: skip
+    """The requests, the hashes of those that :func:`ask_rows` would ask, and the same as a plan; nothing is asked.
+
+    Raises:
+        JudgingError: the prompt template is missing or wrong, or the checkpoint cannot be used.
+    """
     prepared = prepare(judge, settings, rows, prompts_dir, checkpoint, question)
     stored = read_judgments(checkpoint, judge, prepared.all_hashes)
     settled = settled_failures(checkpoint, judge, settings, prepared.all_hashes) if question.keeps_invalid else {}
     chosen = None if limit is None else question.choose(rows, limit, seed)
     to_ask = [hash_ for hash_ in prepared.unanswered(stored.slots, chosen) if hash_ not in settled]
-    return plan_prepared(judge, settings, prepared, stored, to_ask, checkpoint, settled=settled)
+    plan = plan_prepared(judge, settings, prepared, stored, to_ask, checkpoint, settled=settled)
+    return prepared, to_ask, plan
+
+
+def _with_answers(prepared: Prepared, answered: Collection[str]) -> frozenset[str] | None:
+    """The rows whose request was answered; None where they are all."""
+    chosen = frozenset(id_ for id_, hash_ in prepared.hash_of.items() if hash_ in answered)
+    return None if len(chosen) == len(prepared.hash_of) else chosen
+
+
+def _why_unasked(judge: str, settings: AskedSettings, context: JudgingContext) -> Failure | None:
+    """Why nothing is asked, though answers are missing; None where the judge can be asked."""
+    if not context.may_ask():
+        return Failure("not_stored", "no answer is stored, and nothing may be asked: JUDGE_PIPELINE_ASK is never")
+    if context.after_shards:
+        return Failure("not_stored", "no shard was asked for it, or its provider brought no answer; run again")
+    return _without_key(judge, settings, context.environment)
 
 
 def _without_key(judge: str, settings: AskedSettings, environment: Mapping[str, str]) -> Failure | None:
@@ -302,7 +339,13 @@ def _budget(
         )
     price = price.less(batch.discount) if batch is not None else price
     contest = ContestSpending(checkpoint, of_whole, judge, contest=context.contest)
-    return Budget(context.ceilings, price, context.spending, contest, run_id, checkpoint.longest_answer(judge))
+    longest, shard = checkpoint.longest_answer(judge), context.shard
+    if shard is None:
+        spending, run = context.spending, context.run_of_steps
+        steps = None if run is None else ShardSpending(checkpoint, run, spending.process())
+        return Budget(context.ceilings, price, spending, contest, run_id, longest, steps, beside_steps=run is not None)
+    others = ShardSpending(checkpoint, shard.run_id, run_id)
+    return Budget(context.ceilings, price, context.spending, contest, shard.run_id, longest, others)
 
 
 def _ask(

@@ -7,6 +7,7 @@ rows of its calls: the last of them says how it ended.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -41,17 +42,43 @@ def settled_failures(
         JudgingError: the checkpoint cannot be read.
     """
     found: dict[str, Failed] = {}
-    columns = (CALLS.c.request_hash, CALLS.c.try_number, CALLS.c.re_ask, CALLS.c.error_class, CALLS.c.error_text)
-    with checkpoint.reading() as connection:
-        for start in range(0, len(hashes), _HASHES_AT_ONCE):
-            wanted = among(connection.dialect.name, CALLS.c.request_hash, hashes[start : start + _HASHES_AT_ONCE])
-            query = sa.select(*columns).where(CALLS.c.judge == judge, wanted).order_by(CALLS.c.call_id)
-            for hash_, number, re_ask, error_class, error_text in connection.execute(query):
-                if _is_settled(error_class, number, re_ask, settings.limits.max_tries):
-                    found[hash_] = Failed(Failure(error_class, error_text or ""), number)
-                else:
-                    found.pop(hash_, None)
+    for hash_, number, re_ask, error_class, error_text in _calls(checkpoint, judge, hashes):
+        if _is_settled(error_class, number, re_ask, settings.limits.max_tries):
+            found[hash_] = Failed(Failure(error_class, error_text or ""), number)
+        else:
+            found.pop(hash_, None)
     return found
+
+
+def last_failures(checkpoint: Checkpoint, judge: str, hashes: Sequence[str]) -> dict[str, Failed]:
+    """Request hash -> how the judge's last call for it failed, for those where it did, in whatever way.
+
+    Raises:
+        JudgingError: the checkpoint cannot be read.
+    """
+    found: dict[str, Failed] = {}
+    for hash_, number, _, error_class, error_text in _calls(checkpoint, judge, hashes):
+        if error_class is not None:
+            found[hash_] = Failed(Failure(error_class, error_text or ""), number)
+        else:
+            found.pop(hash_, None)
+    return found
+
+
+def _calls(checkpoint: Checkpoint, judge: str, hashes: Sequence[str]) -> list[Any]:
+    """Hash, try number, re-ask, error class and error text of the judge's calls, those for one request in order."""
+    columns = (CALLS.c.request_hash, CALLS.c.try_number, CALLS.c.re_ask, CALLS.c.error_class, CALLS.c.error_text)
+    chunks = [hashes[start : start + _HASHES_AT_ONCE] for start in range(0, len(hashes), _HASHES_AT_ONCE)]
+
+    def read(connection: sa.Connection) -> list[Any]:
+        found: list[Any] = []
+        for chunk in chunks:
+            wanted = among(connection.dialect.name, CALLS.c.request_hash, chunk)
+            query = sa.select(*columns).where(CALLS.c.judge == judge, wanted).order_by(CALLS.c.call_id)
+            found += connection.execute(query).all()
+        return found
+
+    return checkpoint.read(read)
 
 
 def _is_settled(error_class: str | None, number: int, re_ask: str | None, max_tries: int) -> bool:

@@ -12,10 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from judge_pipeline.judging.answer import LONGEST_TEXT_CHARS, clean_text
+from judge_pipeline.judging.answer import clean_text, whole_text
 from judge_pipeline.judging.answer_marks import THINKING_CLOSES, THINKING_OPENS, declines
 from judge_pipeline.judging.failures import Failure
-from judge_pipeline.judging.finish_reasons import failure_of
 
 Choice = Literal["A", "B", "tie"]
 
@@ -93,14 +92,10 @@ VERDICT_FORMS: Mapping[str, Callable[[str | None, str | None], StatedChoice | Fa
 def _read(
     text: str | None, finish_reason: str | None, statements_in: Callable[[str], _Statements], wanted: str
 ) -> StatedChoice | Failure:
-    ended = failure_of(finish_reason)
-    if ended is not None:
-        return ended
-    if text is None or not text.strip():
-        return Failure("empty", f"the model returned no text (finish_reason: {finish_reason})")
-    if len(text) > LONGEST_TEXT_CHARS:
-        return Failure("invalid", f"the answer has {len(text)} characters; more than {LONGEST_TEXT_CHARS} are not read")
-    answer = _without_thinking(text)
+    whole = whole_text(text, finish_reason)
+    if isinstance(whole, Failure):
+        return whole
+    answer = _without_thinking(whole)
     if isinstance(answer, Failure):
         return answer
     found = statements_in(answer)

@@ -34,14 +34,17 @@ def stored_versions(checkpoint: Checkpoint, judges: Iterable[str]) -> pd.DataFra
     Raises:
         JudgingError: the store cannot be read.
     """
-    rows = []
-    with checkpoint.reading() as connection:
+
+    def read(connection: sa.Connection) -> list[tuple[Any, ...]]:
+        rows = []
         query = _first_askings(connection.dialect.name)
         for judge in sorted(set(judges)):
             for *start, answer, model, prompt, asked, at in connection.execute(query, {"judge": judge}):
                 with_ = None if prompt is None else _asked_with(asked)
                 rows.append((*start, json.loads(answer).get("p_ac"), model, prompt, with_, at))
-    return pd.DataFrame(rows, columns=COLUMNS)
+        return rows
+
+    return pd.DataFrame(checkpoint.read(read), columns=COLUMNS)
 
 
 def _first_askings(dialect: str) -> sa.Select[Any]:

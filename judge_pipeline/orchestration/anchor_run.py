@@ -19,6 +19,7 @@ import dagster as dg
 
 from judge_pipeline.orchestration.canary_run import asked_directly, judging_context_of
 from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.launch_forms import AnchorForm, form_of
 from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
@@ -164,12 +165,12 @@ def _stored(workspace: Workspace, contest: str, judge: str) -> pd.DataFrame:
 
 def _period(context: dg.AssetExecutionContext) -> str:
     tags: Mapping[str, str] = context.run.tags
-    named = tags.get(PERIOD_TAG)
+    named = form_of(context, AnchorForm).period or tags.get(PERIOD_TAG)
     if named is None:
         began = context.instance.get_run_stats(context.run_id).start_time
         return datetime.fromtimestamp(began or 0, UTC).date().isoformat() if began else today()
     if not is_period(named):
-        raise dg.Failure(f"tag {PERIOD_TAG}: {named!r} {NO_PERIOD}", allow_retries=False)
+        raise dg.Failure(f"period (tag {PERIOD_TAG}): {named!r} {NO_PERIOD}", allow_retries=False)
     return named
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.exports import figures_path
+from judge_pipeline.orchestration.links import page_link
 from judge_pipeline.orchestration.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def write_figures(
         asset_figures,
         figures_markdown,
         figures_page,
+        first_picture,
     )
     from judge_pipeline.report.page import plotly_js
 
@@ -47,7 +49,9 @@ def write_figures(
     _write_where_other(path.with_name(LIBRARY), plotly_js().encode())
     write_whole(path, page.encode("utf-8", "replace"))
     return {
-        "figures": dg.MetadataValue.path(str(path)),
+        "figures": page_link(resource.workspace(), path),
+        "figures_file": dg.MetadataValue.path(str(path)),
+        **({"picture": dg.MetadataValue.md(picture)} if (picture := first_picture(figures)) else {}),
         "figures_in_words": dg.MetadataValue.md(figures_markdown(figures, views)),
     }
 

@@ -8,7 +8,6 @@ a run has asked.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -19,12 +18,16 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.executors import run_of_steps
 from judge_pipeline.orchestration.judging_progress import tell_progress
+from judge_pipeline.orchestration.launch_forms import CanaryForm, form_of, launch_tags
 from judge_pipeline.orchestration.one_at_a_time import one_asking
+from judge_pipeline.orchestration.run_ceiling import ceilings_of
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
 from judge_pipeline.settings import ContestSettings, EmbeddedJudge, LitellmJudge, RecordedJudge, Workspace
 from judge_pipeline.settings.injections import read_injections
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.tables import JUDGE_CANARIES, JUDGE_REQUESTS
 
 if TYPE_CHECKING:
@@ -109,7 +112,9 @@ def ask_canaries(
     settings = asked_directly(workspace.judges().get(judge))
     if isinstance(settings, RecordedJudge):
         return Made(JUDGE_CANARIES.empty(), {"notes": CANNOT_BE_ASKED})
-    n = _attempts(context.run.tags) or of_contest.canary.attempts
+    filled = form_of(context, CanaryForm).attempts
+    tags = {**context.run.tags, **({ATTEMPTS_TAG: str(filled)} if filled else {})}
+    n = _attempts(tags) or of_contest.canary.attempts
     ids = sample(requests, settings.scope, n, of_contest.seed)
     texts = texts_of(read_injections(workspace.config_dir))
     judging = judging_context_of(context, contest, training)
@@ -210,7 +215,9 @@ def _budgets(settings: Settings, of_contest: ContestSettings) -> dict[str, int]:
 def _attempts(tags: Mapping[str, str]) -> int | None:
     value = tags.get(ATTEMPTS_TAG)
     if value is not None and (not value.isdecimal() or int(value) < 2):
-        raise dg.Failure(f"tag {ATTEMPTS_TAG}: {value!r} is no number of attempts; give 2 or more", allow_retries=False)
+        raise dg.Failure(
+            f"attempts (tag {ATTEMPTS_TAG}): {value!r} is no number of attempts; give 2 or more", allow_retries=False
+        )
     return None if value is None else int(value)
 
 
@@ -222,14 +229,15 @@ def judging_context_of(context: dg.AssetExecutionContext, contest: str, training
     workspace = resource.workspace()
     judges = workspace.judges()
     return JudgingContext(
-        environment=os.environ,
+        environment=key_environment(),
         contest_folder=resource.folder(contest),
         prompts_dir=workspace.config_dir / "prompts",
         training=training,
         seed=resource.contest(contest).seed,
         providers=judges.providers,
-        ceilings=judges.ceiling_usd,
+        ceilings=ceilings_of(launch_tags(context), judges.ceiling_usd),
         spending=context.resources.spending,
+        run_of_steps=run_of_steps(context.run.run_id),
     )
 
 

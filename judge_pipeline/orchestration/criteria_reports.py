@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,12 +53,12 @@ class StoredCriteria:
 
 def criteria_report_path(workspace: Workspace, preference_set: str) -> Path:
     """Where a set's report on criteria lies."""
-    return workspace.out_dir / "reports" / preference_set / "criteria_report.html"
+    return workspace.store_dir / "reports" / preference_set / "criteria_report.html"
 
 
 def criteria_tables_dir(workspace: Workspace, preference_set: str) -> Path:
     """Where the report's tables lie as CSV and LaTeX."""
-    return workspace.out_dir / "exports" / preference_set / "criteria_tables"
+    return workspace.store_dir / "exports" / preference_set / "criteria_tables"
 
 
 def stored_criteria(workspace: Workspace, store: ParquetStore, preference_set: str) -> StoredCriteria:
@@ -141,20 +141,20 @@ def criteria_report_input(
         **found,
         judged=stored.judged,
         configurations=workspace.criteria().configurations,
-        kinds=_kinds(workspace, stored),
+        kinds=kinds_of(workspace, (own.judge for own in stored.judged)),
         guidance=_guidance(workspace, preference_set, stored, splits),
         left_out=stored.left_out,
     )
 
 
-def _kinds(workspace: Workspace, stored: StoredCriteria) -> dict[str, JudgeKind]:
-    """What each judge is, as judges.yaml has it now; one that is no longer there is known by its name alone."""
+def kinds_of(workspace: Workspace, judges: Iterable[str]) -> dict[str, JudgeKind]:
+    """What each of these judges is by judges.yaml as it is now; one that is gone is known by its name alone."""
     from judge_pipeline.report.inputs import JudgeKind
 
-    judges, found = workspace.judges(), {}
-    for name in dict.fromkeys(own.judge for own in stored.judged):
+    listed, found = workspace.judges(), {}
+    for name in dict.fromkeys(judges):
         with suppress(SettingsError):
-            settings = judges.get(name)
+            settings = listed.get(name)
             simulated = name.startswith("simulated") or getattr(settings, "model", None) == "simulated"
             found[name] = JudgeKind(name, settings.backend, simulated, True, "judged", None)
     return found
@@ -194,7 +194,7 @@ def _in_force(
         said = str(error)
         for folder in (
             workspace.config_dir,
-            workspace.out_dir,
+            workspace.store_dir,
         ):  # where things lie is nobody's business
             said = said.replace(f"{folder}{os.sep}", "").replace(str(folder), folder.name)
         return use.file or f"by {use.synthesizer or judge}", "", None, said

@@ -20,6 +20,7 @@ import dagster as dg
 from judge_pipeline.orchestration.guidance_run import guidance_in_force, questioned_settings
 from judge_pipeline.orchestration.judging_configuration import judged_how, prompts_sha256
 from judge_pipeline.orchestration.judging_run import limit_of
+from judge_pipeline.orchestration.launch_forms import launch_tags, switched_off_in_a_backfill
 from judge_pipeline.orchestration.partitions import configured, configured_judge_of, preference_set_of
 from judge_pipeline.orchestration.set_asking import SetAsking, set_asking
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, Workspace
@@ -274,10 +275,12 @@ def criteria_stage(
 
     preference_set, resource = preference_set_of(context), context.resources.workspace
     workspace, settings = resource.workspace(), resource.preference(preference_set)
+    if why := switched_off_in_a_backfill(context, configured_judge_of(context)[0]):
+        raise dg.Failure(why, allow_retries=False)
     with set_asking(context, preference_set, settings) as asking:
         try:
             by = JudgedBy.of(workspace, *configured_judge_of(context))
-            limit = limit_of(context.run.tags)
+            limit = limit_of(launch_tags(context))
             given = given_pairs(workspace, by, preference_set, texts, splits, settings.seed, limit)
             refuse_others(context.resources.store, upstream, preference_set, by.key, given)
             yield CriteriaStage(by, given, StageAsk(asking, by))

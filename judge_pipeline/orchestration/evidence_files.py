@@ -48,7 +48,7 @@ class EvidenceFiles:
     @classmethod
     def of(cls, workspace: Workspace, preference_set: str) -> EvidenceFiles:
         """Those of a set."""
-        return cls(workspace.out_dir / "evidence" / preference_set)
+        return cls(workspace.store_dir / "evidence" / preference_set)
 
     def keep(self, set_folder: Path, source: str) -> dict[str, Any]:
         """Keep an image that a file of pairs states (a ``preference.screenshots.KeepImage``, given the folder).

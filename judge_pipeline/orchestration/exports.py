@@ -11,12 +11,12 @@ from judge_pipeline.settings import Workspace
 
 def write_export(workspace: Workspace, contest: str, name: str, text: str) -> Path:
     """Write ``<out>/exports/<contest>/<name>``."""
-    return write_whole(workspace.out_dir / "exports" / contest / name, text.encode())
+    return write_whole(workspace.store_dir / "exports" / contest / name, text.encode())
 
 
 def report_path(workspace: Workspace, contest: str) -> Path:
     """Where a contest's report lies."""
-    return workspace.out_dir / "reports" / contest / "cocreation_report.html"
+    return workspace.store_dir / "reports" / contest / "cocreation_report.html"
 
 
 def write_report(workspace: Workspace, contest: str, html: str) -> Path:
@@ -26,12 +26,12 @@ def write_report(workspace: Workspace, contest: str, html: str) -> Path:
 
 def figures_path(workspace: Workspace, contest: str, asset: str) -> Path:
     """Where the page of an asset's figures lies."""
-    return workspace.out_dir / "reports" / contest / "figures" / f"{asset}.html"
+    return workspace.store_dir / "reports" / contest / "figures" / f"{asset}.html"
 
 
 def tables_dir(workspace: Workspace, contest: str) -> Path:
     """Where a contest's tables lie as CSV and LaTeX."""
-    return workspace.out_dir / "exports" / contest / "tables"
+    return workspace.store_dir / "exports" / contest / "tables"
 
 
 def write_files(folder: Path, files: Mapping[str, bytes | str]) -> list[Path]:
@@ -44,7 +44,7 @@ def write_files(folder: Path, files: Mapping[str, bytes | str]) -> list[Path]:
 
 def start_page_path(workspace: Workspace) -> Path:
     """Where the page over all contests lies."""
-    return workspace.out_dir / "reports" / "index.html"
+    return workspace.store_dir / "reports" / "index.html"
 
 
 def write_start_page(workspace: Workspace, html: str) -> Path:

@@ -7,7 +7,6 @@ last the two tables from which their attempt ids follow. The same call completes
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,11 +17,13 @@ from judge_pipeline.ingest.contest_folder import participant_and_problem_of
 from judge_pipeline.orchestration.contest_folders import contest_folders
 from judge_pipeline.orchestration.exports import start_page_path
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
+from judge_pipeline.orchestration.one_at_a_time import one_writing
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
 from judge_pipeline.orchestration.preference_sets import SET_TABLES
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones
+from judge_pipeline.orchestration.whole_files import parquet_source, remove_folder
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table, TableError
@@ -79,7 +80,7 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
     ):
         known = ", ".join(contest_folders(workspace)) or "none yet"
         raise SettingsError(f"there is no contest {contest!r}; there are: {known}")
-    Tombstones(workspace.out_dir, contest).read()
+    Tombstones(workspace.store_dir, contest).read()
     ids, everybody = _attempts(workspace, contest, participant)
     heirs = _heirs(workspace, ids)
     counts: dict[str, int] = {}
@@ -88,7 +89,7 @@ def traces_of(workspace: Workspace, contest: str, participant: str) -> Traces:
             counts[name] = counts.get(name, 0) + n
     stored = forget_attempts(workspace.checkpoint_url, ids, heirs, dry_run=True)
     counts |= {f"checkpoint {name}": n for name, n in stored.items() if n}
-    ledger = SplitsLedger.of_contest(workspace.out_dir, contest).read()
+    ledger = SplitsLedger.of_contest(workspace.store_dir, contest).read()
     if ledger is not None and (n := int((ledger["participant"] == participant).sum())):
         counts["splits ledger"] = n
     with open_instance(workspace) as instance:
@@ -123,7 +124,7 @@ def forget(
     from judge_pipeline.orchestration.forget_runs import forget_runs
 
     traces = traces_of(workspace, contest, participant)
-    tombstones = Tombstones(workspace.out_dir, contest)
+    tombstones = Tombstones(workspace.store_dir, contest)
     begun = tombstones.of(participant)
     # What an earlier call removed before it was cut off is counted, too: the larger of the two counts is the whole.
     before = dict(begun.counts) if begun else {}
@@ -131,11 +132,11 @@ def forget(
         name: n for name, n in before.items() if name not in traces.counts
     }
     stone = Tombstone(tombstones.hash_of(participant), begun.withdrawn_on if begun else withdrawn_on, False, counts)
-    tombstones.write(stone)
+    write_tombstone(workspace, tombstones, stone)
     ids = traces.attempt_ids | (traces.orphans if with_orphans else frozenset())
     forget_attempts(workspace.checkpoint_url, ids, traces.heirs, dry_run=False)
     for folder in ("exports", "reports"):
-        shutil.rmtree(workspace.out_dir / folder / contest, ignore_errors=True)
+        remove_folder(workspace.store_dir / folder / contest)
     start_page_path(workspace).unlink(missing_ok=True)
     paths = [str(f.relative_to(_folder(workspace, contest))) for f in (*traces.folder_files, *traces.other_files)]
     drop_from_cache(workspace.out_dir, contest, [f"submissions/{participant}/", f"prompts/{participant}/", *paths])
@@ -146,8 +147,14 @@ def forget(
     for _, n, change in _table_changes(workspace, contest, participant, traces.attempt_ids):
         if n:
             change()
-    tombstones.write(Tombstone(stone.participant, stone.withdrawn_on, True, counts))
+    write_tombstone(workspace, tombstones, Tombstone(stone.participant, stone.withdrawn_on, True, counts))
     return counts
+
+
+def write_tombstone(workspace: Workspace, tombstones: Tombstones, stone: Tombstone) -> None:
+    """Add it, or replace the one of the same participant; of several processes that do so, none loses another's."""
+    with one_writing(workspace, "tombstones", tombstones.path.stem):
+        tombstones.write(stone)
 
 
 def delete_own_files(traces: Traces) -> int:
@@ -163,11 +170,12 @@ def delete_own_files(traces: Traces) -> int:
 
 
 def still_named_in(workspace: Workspace, participant: str) -> list[Path]:
-    """Files in the output folder that hold the id as a whole word: what other people wrote may name the person."""
+    """Files of the output folder and the store with the id as a whole word: what others wrote may name the person."""
     if len(participant) < 3:
         return []
     word = whole_word(participant)
-    files = (f for f in sorted(workspace.out_dir.rglob("*")) if f.is_file() and not f.is_symlink())
+    places = {str(place): place for place in (workspace.out_dir, workspace.store_dir)}.values()
+    files = (f for place in places for f in sorted(place.rglob("*")) if f.is_file() and not f.is_symlink())
     return [file for file in files if word.search(file.read_bytes())]
 
 
@@ -211,7 +219,7 @@ def _table_changes(
     files = sorted(_files_of(workspace, contest), key=lambda f: (f[0] in _LAST and 1 + _LAST.index(f[0]), f[1]))
     for name, file in files:
         table = _TABLES.get(name)
-        partition = [contest, file.stem] if len(file.relative_to(store.root).parts) == 3 else [contest]
+        partition = [contest, file.stem] if len(file.relative_to(store.folder).parts) == 3 else [contest]
         rows = None
         if table is not None and _is_by_person(table):
             with suppress(TableError):
@@ -252,7 +260,7 @@ def _theirs(table: Table, rows: pd.DataFrame, participant: str, ids: frozenset[s
 
 
 def _forget_ledger(workspace: Workspace, contest: str, participant: str) -> None:
-    ledger_file = SplitsLedger.of_contest(workspace.out_dir, contest)
+    ledger_file = SplitsLedger.of_contest(workspace.store_dir, contest)
     ledger = ledger_file.read()
     if ledger is not None and (ledger["participant"] == participant).any():
         ledger_file.write(ledger[ledger["participant"] != participant].reset_index(drop=True))
@@ -261,7 +269,7 @@ def _forget_ledger(workspace: Workspace, contest: str, participant: str) -> None
 def _remove_half_written(workspace: Workspace, contest: str) -> None:
     """What a killed run left of a file that it was writing (``whole_files``)."""
     for folder in ("tables", "ledgers"):
-        for file in sorted((workspace.out_dir / folder).rglob(".*")):
+        for file in sorted((workspace.store_dir / folder).rglob(".*")):
             if file.is_file() and (file.parent.name == contest or file.name.startswith(f".{contest}.")):
                 file.unlink(missing_ok=True)
 
@@ -294,7 +302,7 @@ def whole_word(text: str) -> re.Pattern[bytes]:
 
 
 def _all_files(workspace: Workspace) -> Iterator[tuple[str, Path]]:
-    root = workspace.out_dir / "tables"
+    root = workspace.store_dir / "tables"
     for file in sorted(root.rglob("*.parquet")) if root.is_dir() else ():
         yield file.relative_to(root).parts[0], file
 
@@ -309,7 +317,7 @@ def _files_of(workspace: Workspace, contest: str) -> Iterator[tuple[str, Path]]:
 
 
 def _contest_of(workspace: Workspace, file: Path) -> str:
-    parts = file.relative_to(workspace.out_dir / "tables").parts
+    parts = file.relative_to(workspace.store_dir / "tables").parts
     return parts[1].removesuffix(".parquet") if len(parts) == 2 else parts[1]
 
 
@@ -318,6 +326,6 @@ def _columns(file: Path, columns: list[str]) -> pd.DataFrame | None:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(file, columns=columns).to_pandas()
+        return pq.read_table(parquet_source(file), columns=columns).to_pandas()
     except pa.ArrowException:
         return None

@@ -6,7 +6,6 @@ later run reads it again; last the table of pairs, from which it follows what an
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.orchestration.evidence_files import EvidenceFiles
 from judge_pipeline.orchestration.exports import start_page_path
-from judge_pipeline.orchestration.forgetting import whole_word
+from judge_pipeline.orchestration.forgetting import whole_word, write_tombstone
 from judge_pipeline.orchestration.guidance_run import guidance_folder
 from judge_pipeline.orchestration.instance import dagster_home, open_instance
 from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
@@ -23,6 +22,7 @@ from judge_pipeline.orchestration.preference_sets import SET_TABLES, preference_
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.tombstones import Tombstone, Tombstones, annotator_name, pair_name
+from judge_pipeline.orchestration.whole_files import remove_folder
 from judge_pipeline.preference.withdrawn import Withdrawn, asked_about, without_votes
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.guidance import FOLDER as GUIDANCE_COPIES
@@ -98,7 +98,7 @@ class PairTraces:
 
 def tombstones_of(workspace: Workspace, preference_set: str) -> Tombstones:
     """The set's tombstones."""
-    return Tombstones.of_preference_set(workspace.out_dir, preference_set)
+    return Tombstones.of_preference_set(workspace.store_dir, preference_set)
 
 
 def withdrawn_from(workspace: Workspace, preference_set: str) -> Withdrawn:
@@ -112,8 +112,8 @@ def withdrawn_from(workspace: Workspace, preference_set: str) -> Withdrawn:
     if not hashes:
         return Withdrawn()
     return Withdrawn(
-        lambda pair_id: stones.hash_of(pair_name(pair_id)) in hashes,
-        lambda annotator: stones.hash_of(annotator_name(annotator)) in hashes,
+        lambda pair_id: stones.is_one_of(pair_name(pair_id), hashes),
+        lambda annotator: stones.is_one_of(annotator_name(annotator), hashes),
     )
 
 
@@ -184,23 +184,23 @@ def forget_pairs(workspace: Workspace, subject: Subject, withdrawn_on: str) -> d
     counts = dict(begun.counts) if begun else {}
     counts |= {label: max(counts.get(label, 0), n) for label, n in traces.counts.items()}
     stone = Tombstone(stones.hash_of(subject.name), begun.withdrawn_on if begun else withdrawn_on, False, counts)
-    stones.write(stone)
+    write_tombstone(workspace, stones, stone)
     forget_attempts(workspace.checkpoint_url, traces.request_ids, traces.heirs, dry_run=False)
     for folder in ("exports", "reports"):
-        shutil.rmtree(workspace.out_dir / folder / name, ignore_errors=True)
+        remove_folder(workspace.store_dir / folder / name)
     start_page_path(workspace).unlink(missing_ok=True)
     with open_instance(workspace) as instance:
         forget_runs(instance, dagster_home(workspace), traces.runs)
     _forget_ledger(workspace, name, traces.pair_ids)
     _forget_found_rubric(workspace, name)
     # Guidance is frozen text made from pairs: a run makes it anew from what is left.
-    shutil.rmtree(guidance_folder(workspace, name), ignore_errors=True)
+    remove_folder(guidance_folder(workspace, name))
     _remove_half_written(workspace, name)
     for _, n, change in _table_changes(workspace, subject, traces.pair_ids):
         if n:
             change()
     EvidenceFiles.of(workspace, name).prune(_stored_pairs(workspace, name))
-    stones.write(Tombstone(stone.participant, stone.withdrawn_on, True, counts))
+    write_tombstone(workspace, stones, Tombstone(stone.participant, stone.withdrawn_on, True, counts))
     return counts
 
 
@@ -224,7 +224,7 @@ def _heirs(workspace: Workspace, name: str, request_ids: frozenset[str], pair_id
     heir_of_texts: dict[tuple[Any, ...], str] = {}
     theirs: dict[str, tuple[Any, ...]] = {}
     store = store_of(workspace)
-    for file in sorted((Path(store.root) / PAIR_TEXTS.name).glob("*.parquet")):
+    for file in sorted((store.folder / PAIR_TEXTS.name).glob("*.parquet")):
         with suppress(TableError):
             for pair_id, *texts in store.read(PAIR_TEXTS, file.stem).itertuples(index=False, name=None):
                 key = pair_key(file.stem, pair_id)
@@ -249,7 +249,7 @@ def _table_changes(workspace: Workspace, subject: Subject, pair_ids: frozenset[s
     )
     for label, file in files:
         table, rows = SET_TABLES[label], None
-        partition = [name, file.stem] if len(file.relative_to(store.root).parts) == 3 else [name]
+        partition = [name, file.stem] if len(file.relative_to(store.folder).parts) == 3 else [name]
         if label in _BY_PAIR:
             with suppress(TableError):
                 rows = store.read(table, *partition)
@@ -274,7 +274,7 @@ def _votes_of(text: Any, subject: Subject) -> bool:
 
 def _files_of(workspace: Workspace, name: str, over_all: bool = True) -> Iterator[tuple[str, Path]]:
     """The set's tables, and those over all sets, which rest on it, too."""
-    root = workspace.out_dir / "tables"
+    root = workspace.store_dir / "tables"
     for label in SET_TABLES:
         for file in sorted((root / label).rglob("*.parquet")):
             parts = file.relative_to(root / label).with_suffix("").parts
@@ -284,7 +284,7 @@ def _files_of(workspace: Workspace, name: str, over_all: bool = True) -> Iterato
 
 def _forget_ledger(workspace: Workspace, name: str, pair_ids: frozenset[str]) -> None:
     """Take out the lines of instructions that only these pairs have."""
-    ledger_file = SplitsLedger.of_preference_set(workspace.out_dir, name)
+    ledger_file = SplitsLedger.of_preference_set(workspace.store_dir, name)
     ledger = ledger_file.read()
     with suppress(FileNotFoundError, TableError):
         splits = store_of(workspace).read(PREFERENCE_SPLITS, name)
@@ -310,8 +310,8 @@ def _forget_found_rubric(workspace: Workspace, name: str) -> None:
 
 def _remove_half_written(workspace: Workspace, name: str) -> None:
     """What a killed run left of a file that it was writing (``whole_files``)."""
-    roots = [workspace.out_dir / "tables" / label for label in SET_TABLES]
-    for root in (*roots, workspace.out_dir / "ledgers" / name, workspace.out_dir / "rubrics"):
+    roots = [workspace.store_dir / "tables" / label for label in SET_TABLES]
+    for root in (*roots, workspace.store_dir / "ledgers" / name, workspace.store_dir / "rubrics"):
         for file in sorted(root.rglob(".*")):
             if file.is_file() and (file.parent.name == name or file.name.startswith(f".{name}.")):
                 file.unlink(missing_ok=True)

@@ -238,7 +238,7 @@ def _model(settings: LitellmJudge | EmbeddedJudge) -> str:
 
 def guidance_folder(workspace: Workspace, preference_set: str) -> Path:
     """Where frozen guidance from the set lies."""
-    return workspace.out_dir / FOLDER / preference_set
+    return workspace.store_dir / FOLDER / preference_set
 
 
 def _written(workspace: Workspace, guidance: GuidanceFile) -> Path:

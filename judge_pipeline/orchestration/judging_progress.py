@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LINES = 10.0
 """In the run's log; the last step has a line in any case."""
 
+_TIMES_A_LINE_TAKES = 10.0
+"""Judging stands still while a line is written, which takes seconds where Dagster's database is away."""
+
 
 def tell_progress(
-    context: dg.AssetExecutionContext, what: str, clock: Callable[[], float] = time.monotonic
+    context: dg.AssetExecutionContext | dg.OpExecutionContext, what: str, clock: Callable[[], float] = time.monotonic
 ) -> Callable[[Progress], None]:
     """What judging may call at each step.
 
@@ -26,13 +29,14 @@ def tell_progress(
         clock: seconds on a clock that never goes back.
     """
     told = context.resources.progress
-    logged_at = float("-inf")
+    next_line_at = float("-inf")
 
     def show(progress: Progress) -> None:
-        nonlocal logged_at
+        nonlocal next_line_at
         told.judging(what, progress)
-        if progress.is_complete or clock() - logged_at >= SECONDS_BETWEEN_LINES:
-            logged_at = clock()
+        began = clock()
+        if progress.is_complete or began >= next_line_at:
             context.log.info(f"{what}: {progress.in_words()}")
+            next_line_at = began + max(SECONDS_BETWEEN_LINES, _TIMES_A_LINE_TAKES * (clock() - began))
 
     return show

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing
@@ -12,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.contest_folders import contest_folder
+from judge_pipeline.orchestration.executors import run_of_steps
 from judge_pipeline.orchestration.judging_progress import tell_progress
+from judge_pipeline.orchestration.launch_forms import launch_tags
 from judge_pipeline.orchestration.one_at_a_time import one_asking
+from judge_pipeline.orchestration.run_ceiling import ceilings_of
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made, NotMade
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.tables import JUDGE_REQUESTS
 
 if TYPE_CHECKING:
@@ -36,6 +39,15 @@ SENSOR = "collect_batches"
 
 LIMIT_TAG = "judge_pipeline/limit"
 """Tag of a run that asks for a stratified pilot of so many attempts only."""
+
+STORED_TAG = "judge_pipeline/only_stored"
+"""Tag of a run that makes a judge's table of the answers that are stored, whatever is missing, and asks nothing."""
+
+FAILURE_CLASSES = "failure_classes"
+"""Metadata of a table that was refused: how many judgments failed how."""
+
+AFTER_SHARDS_TAG = "judge_pipeline/after_shards"
+"""Tag of a run that makes a judge's table after all shards have asked (``sharded_jobs``), and asks nothing."""
 
 COLLECT_TAG = "judge_pipeline/collect"
 """Tag of a run that collects a judge's batches, and asks nothing that was not in one before."""
@@ -93,16 +105,7 @@ def judge_contest(
     workspace = context.resources.workspace.workspace()
     settings = workspace.judges().get(judge)
     contest_settings = context.resources.workspace.contest(contest)
-    judging = _judging_context(context.resources.workspace, contest, training, tell_progress(context, judge))
-    judging = replace(
-        judging,
-        limit=limit_of(context.run.tags),
-        only_collect=COLLECT_TAG in context.run.tags,
-        providers=workspace.judges().providers,
-        ceilings=workspace.judges().ceiling_usd,
-        spending=context.resources.spending,
-        planned=lambda planned: context.log.info(planned_in_words(planned)),
-    )
+    judging = judging_of_run(context, contest, training, judge)
 
     def say_so() -> None:
         context.log.info(f"another run is asking {judge} for {contest}; waiting, since it may answer this one's, too")
@@ -129,6 +132,25 @@ def judge_contest(
         raise _refused(contest, judge, result, problems)
     # Under a lower min_coverage, or as a pilot, a table may be accepted that is not verified; its check says so.
     return Made(result.outputs, _metadata(result), {"verified": verify(result.outputs, scope)})
+
+
+def judging_of_run(
+    context: dg.OpExecutionContext | dg.AssetExecutionContext, contest: str, training: pd.DataFrame | None, what: str
+) -> JudgingContext:
+    """What judging needs besides requests and settings, as the run's tags say; ``what`` is asked, in words."""
+    workspace, tags = context.resources.workspace.workspace(), launch_tags(context)
+    return replace(
+        _judging_context(context.resources.workspace, contest, training, tell_progress(context, what)),
+        limit=limit_of(tags),
+        only_collect=COLLECT_TAG in tags,
+        only_stored=STORED_TAG in tags,
+        after_shards=AFTER_SHARDS_TAG in tags,
+        providers=workspace.judges().providers,
+        ceilings=ceilings_of(tags, workspace.judges().ceiling_usd),
+        spending=context.resources.spending,
+        run_of_steps=run_of_steps(context.run.run_id),
+        planned=lambda planned: context.log.info(planned_in_words(planned)),
+    )
 
 
 def _submitted(contest: str, result: JudgingResult) -> NotMade:
@@ -199,12 +221,12 @@ def answer_rates_of(resource: WorkspaceResource, current: Mapping[str, CurrentRe
 
 
 def _judging_context(
-    resource: WorkspaceResource, contest: str, training: pd.DataFrame, progress: Any = None
+    resource: WorkspaceResource, contest: str, training: pd.DataFrame | None, progress: Any = None
 ) -> JudgingContext:
     from judge_pipeline.judging.engine import JudgingContext
 
     return JudgingContext(
-        environment=os.environ,
+        environment=key_environment(),
         contest_folder=resource.folder(contest),
         prompts_dir=resource.workspace().config_dir / "prompts",
         training=training,
@@ -223,6 +245,16 @@ def planned_in_words(plan: Plan) -> str:
     )
 
 
+def failure_classes(classes: Mapping[str, int]) -> dict[str, str]:
+    """Metadata of a failure: how many answers failed how, the commonest first; none where none did.
+
+    Args:
+        classes: failure class -> how many answers failed so.
+    """
+    counted = Counter(classes).most_common()
+    return {FAILURE_CLASSES: ", ".join(f"{n} {name}" for name, n in counted)} if counted else {}
+
+
 def _refused(contest: str, judge: str, result: JudgingResult, problems: list[str]) -> dg.Failure:
     from judge_pipeline.judging.failures import IN_WORDS
     from judge_pipeline.report.markdown import preview
@@ -237,6 +269,7 @@ def _refused(contest: str, judge: str, result: JudgingResult, problems: list[str
         + ". What was answered is kept; materialize again to ask only for the rest.",
         metadata={
             **_metadata(result),
+            **failure_classes(classes),
             "problems": dg.MetadataValue.md("\n".join(f"- {problem}" for problem in problems)),
             "failures": dg.MetadataValue.md(preview(result.failures, 50)),
         },

@@ -11,6 +11,11 @@ SWITCHED_OFF = "enabled: false in judges.yaml"
 """Why a judge is left out that judges.yaml switches off."""
 
 
+def key_is_not_set(variable: str) -> str:
+    """What is said of a judge whose key's variable is not set."""
+    return f"environment variable {variable} is not set"
+
+
 def why_left_out(
     judge: JudgeSettings, folder: Path, environment: Mapping[str, str], folder_words: str = "the contest folder"
 ) -> str | None:
@@ -26,7 +31,7 @@ def why_left_out(
         return SWITCHED_OFF
     key = judge.missing_key(environment)
     if key:
-        return f"environment variable {key} is not set"
+        return key_is_not_set(key)
     if isinstance(judge, RecordedJudge) and not (folder / judge.file).is_file():
         return f"{folder_words} has no {judge.file}"
     return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.settings import LitellmJudge, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 
 if TYPE_CHECKING:
     from judge_pipeline.judging.batches.advancing import Seen
@@ -69,7 +69,7 @@ def _for_each_judge(workspace: Workspace, rows: Sequence[BatchRow], step: _Step)
             own = [row for row in rows if row.judge == judge]
             settings = listed.get(judge)
             if isinstance(settings, LitellmJudge):
-                seen += step(judge, settings, os.environ, store, own)
+                seen += step(judge, settings, key_environment(), store, own)
             else:
                 words = f"{judge} is no longer a litellm judge in judges.yaml; put it back to collect the batch"
                 seen += [Seen(row, words) for row in own]

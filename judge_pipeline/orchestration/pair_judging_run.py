@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -11,12 +11,23 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 
 from judge_pipeline.orchestration.evidence_files import EvidenceFiles
+from judge_pipeline.orchestration.executors import run_of_steps
 from judge_pipeline.orchestration.judging_progress import tell_progress
-from judge_pipeline.orchestration.judging_run import limit_of, planned_in_words, planned_metadata
+from judge_pipeline.orchestration.judging_run import (
+    AFTER_SHARDS_TAG,
+    STORED_TAG,
+    failure_classes,
+    limit_of,
+    planned_in_words,
+    planned_metadata,
+)
+from judge_pipeline.orchestration.launch_forms import launch_tags
 from judge_pipeline.orchestration.one_at_a_time import one_asking
+from judge_pipeline.orchestration.run_ceiling import ceilings_of
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.table_asset import Made
 from judge_pipeline.settings import BaselineJudge, PreferenceSettings, RecordedJudge, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_PAIRS, PREFERENCE_SPLITS
 
 if TYPE_CHECKING:
@@ -142,7 +153,7 @@ def _asked(
         raise dg.Failure(
             f"judge {judge}, preference set {name}: the table is not accepted. {'; '.join(problems)}. What was "
             "answered is kept; materialize again to ask only for the rest.",
-            metadata=counted,
+            metadata={**counted, **failure_classes(Counter(answers["failure_class"].dropna()))},
             allow_retries=False,
         )
     return Made(made, counted, {"verified": not_verified(made, list(scope["pair_id"]))})
@@ -239,7 +250,7 @@ def texts_in_scope(inputs: PairInputs, settings: Settings) -> pd.DataFrame:
 
 
 def judging_context(
-    context: dg.AssetExecutionContext,
+    context: dg.AssetExecutionContext | dg.OpExecutionContext,
     workspace: Workspace,
     name: str,
     of_set: PreferenceSettings,
@@ -249,17 +260,20 @@ def judging_context(
     """What judging needs besides rows and settings, for anything that is asked about a set."""
     from judge_pipeline.judging.judging_context import JudgingContext
 
-    judges = workspace.judges()
+    judges, tags = workspace.judges(), launch_tags(context)
     return JudgingContext(
-        environment=os.environ,
+        environment=key_environment(),
         contest_folder=folder,
         prompts_dir=workspace.config_dir / "prompts",
         seed=of_set.seed,
         progress=tell_progress(context, what),
         providers=judges.providers,
-        ceilings=judges.ceiling_usd,
+        ceilings=ceilings_of(tags, judges.ceiling_usd),
         spending=context.resources.spending,
-        limit=limit_of(context.run.tags),
+        run_of_steps=run_of_steps(context.run.run_id),
+        limit=limit_of(tags),
+        only_stored=STORED_TAG in tags,
+        after_shards=AFTER_SHARDS_TAG in tags,
         planned=lambda planned: context.log.info(planned_in_words(planned)),
         contest=place_of_set(name),
         read_image=EvidenceFiles.of(workspace, name).read,

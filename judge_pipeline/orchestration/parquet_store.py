@@ -1,5 +1,6 @@
 """Where tables lie: one Parquet file for each table and partition, in ``<out>/tables/<table>/<partition>.parquet``.
 
+``<out>`` may be a place in an object store (``Workspace.store_dir``): the files there are the same, byte for byte.
 The store is Dagster's IO manager and, for what reads across judges, a plain reader of what is there. The same
 table always gives the same bytes; a file is replaced whole or not at all.
 """
@@ -17,8 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 import dagster as dg
 
-from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.orchestration.whole_files import parquet_source, write_whole
 from judge_pipeline.settings import SLUG
+from judge_pipeline.settings.workspace import store_path
 from judge_pipeline.table_schema import Table, TableError
 from judge_pipeline.tables import ALL_TABLES
 
@@ -46,6 +48,8 @@ MAX_BYTES_IN_MEMORY = 8 * 2**20
 class TableFile:
     """A table and its file, made once: an asset tells the file's sha256 as its data version and hands it to the store.
 
+    As a context manager it lets go of the file at the end; what waits on disk is gone then.
+
     Attributes:
         rows: the table, conformed.
         stream: the file, in memory where it is small, else on disk without a name.
@@ -55,6 +59,12 @@ class TableFile:
     rows: pd.DataFrame
     stream: IO[bytes]
     sha256: str
+
+    def __enter__(self) -> TableFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
 
     def data(self) -> bytes:
         """The file's bytes."""
@@ -82,41 +92,57 @@ def table_file(table: Table, rows: Any, provenance: Mapping[str, Any] | None = N
     conformed = table.conform(rows)
     stream = tempfile.SpooledTemporaryFile(MAX_BYTES_IN_MEMORY)  # noqa: SIM115 - it goes with the TableFile
     schema = table.arrow_schema(name for name in conformed.columns if name not in table.by_name)
-    with pq.ParquetWriter(stream, schema, compression="zstd", store_schema=False) as writer:
-        for start in range(0, max(len(conformed), 1), ROWS_IN_GROUP):
-            writer.write_table(table.arrow_of(conformed.iloc[start : start + ROWS_IN_GROUP]))
-        if provenance is not None:
-            text = json.dumps(provenance, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-            writer.add_key_value_metadata({PROVENANCE_KEY: text})
-    stream.seek(0)
-    digest = hashlib.sha256()
-    while part := stream.read(1 << 20):
-        digest.update(part)
+    try:
+        with pq.ParquetWriter(stream, schema, compression="zstd", store_schema=False) as writer:
+            for start in range(0, max(len(conformed), 1), ROWS_IN_GROUP):
+                writer.write_table(table.arrow_of(conformed.iloc[start : start + ROWS_IN_GROUP]))
+            if provenance is not None:
+                text = json.dumps(provenance, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+                writer.add_key_value_metadata({PROVENANCE_KEY: text})
+        stream.seek(0)
+        digest = hashlib.sha256()
+        while part := stream.read(1 << 20):
+            digest.update(part)
+    except BaseException:  # as where the disk is full
+        stream.close()
+        raise
     return TableFile(conformed, stream, digest.hexdigest())
 
 
 def parquet_bytes(table: Table, rows: Any) -> bytes:
     """The bytes of the file alone."""
-    return table_file(table, rows).data()
+    with table_file(table, rows) as made:
+        return made.data()
 
 
 class ParquetStore(dg.ConfigurableIOManager):
-    """Tables as Parquet files below one folder, each with exactly its schema."""
+    """Tables as Parquet files below one folder, each with exactly its schema.
+
+    Attributes:
+        root: the folder, or the URL of a place in an object store.
+    """
 
     root: str
+
+    @property
+    def folder(self) -> Path:
+        """The root as a path, or an ``ObjectPath``."""
+        return store_path(self.root)
 
     def path(self, table: Table, *partition: str) -> Path:
         """Where the table of a partition lies."""
         for part in partition:
             if not _PART.fullmatch(part):
                 raise ValueError(f"partition key {part!r} cannot be a file name")
-        return Path(self.root).joinpath(table.name, *partition[:-1], f"{partition[-1]}.parquet")
+        return self.folder.joinpath(table.name, *partition[:-1], f"{partition[-1]}.parquet")
 
     def write(self, table: Table, rows: Any, *partition: str) -> Path:
         """Conform the rows to the schema and write them, whole or not at all; a ``TableFile`` is written as it is."""
-        made = rows if isinstance(rows, TableFile) else table_file(table, rows)
-        made.stream.seek(0)
-        return write_whole(self.path(table, *partition), made.stream)
+        if not isinstance(rows, TableFile):
+            with table_file(table, rows) as made:
+                return self.write(table, made, *partition)
+        rows.stream.seek(0)
+        return write_whole(self.path(table, *partition), rows.stream)
 
     def read(self, table: Table, *partition: str) -> pd.DataFrame:
         """The table of a partition, conformed.
@@ -131,12 +157,14 @@ class ParquetStore(dg.ConfigurableIOManager):
         if not all(_PART.fullmatch(part) for part in partition):  # as in a command with a mistyped folder
             raise FileNotFoundError(f"table {table.name} of {'|'.join(partition)} is not there: it names no partition")
         file = self.path(table, *partition)
-        if not file.is_file():
+        try:
+            source = parquet_source(file)
+        except FileNotFoundError:
             raise FileNotFoundError(
                 f"table {table.name} of {'|'.join(partition)} is not there ({file}); materialize its asset first"
-            )
+            ) from None
         try:
-            return table.conform(pq.read_table(file).to_pandas(types_mapper=_nullable_integers))
+            return table.conform(pq.read_table(source).to_pandas(types_mapper=_nullable_integers))
         except (pa.ArrowException, TableError) as error:
             raise TableError(
                 f"{file} cannot be read as table {table.name} ({error}); materialize its asset again"
@@ -147,16 +175,29 @@ class ParquetStore(dg.ConfigurableIOManager):
 
         Raises:
             FileNotFoundError: there is no such table.
+            TableError: the file is damaged; the message says so.
         """
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        text = (pq.read_schema(self.path(table, *partition)).metadata or {}).get(PROVENANCE_KEY.encode())
-        found: dict[str, Any] | None = json.loads(text) if text else None
+        file = self.path(table, *partition)
+        try:
+            text = (pq.read_schema(parquet_source(file)).metadata or {}).get(PROVENANCE_KEY.encode())
+            found: dict[str, Any] | None = json.loads(text) if text else None
+        except (pa.ArrowException, ValueError) as error:
+            raise TableError(
+                f"{file} cannot be read as table {table.name} ({error}); materialize its asset again"
+            ) from None
         return found
 
     def parts(self, table: Table, first: str) -> list[str]:
         """The second partition keys that have a table, for a first one: the judges of a contest."""
-        folder = Path(self.root) / table.name / first
+        folder = self.folder / table.name / first
+        return sorted(file.stem for file in folder.glob("*.parquet")) if folder.is_dir() else []
+
+    def partitions(self, table: Table) -> list[str]:
+        """The partition keys that have the table, where it is of a contest or a preference set; sorted."""
+        folder = self.folder / table.name
         return sorted(file.stem for file in folder.glob("*.parquet")) if folder.is_dir() else []
 
     def handle_output(self, context: dg.OutputContext, obj: Any) -> None:

@@ -59,17 +59,17 @@ def guidance_of(judges: Sequence[str], keys: Sequence[str]) -> dg.MultiPartition
     )
 
 
-def contest_of(context: dg.AssetExecutionContext) -> str:
+def contest_of(context: dg.AssetExecutionContext | dg.OpExecutionContext) -> str:
     """The contest of the running partition, whether it has a judge dimension or not."""
     return _dimension(context, "contest")
 
 
-def preference_set_of(context: dg.AssetExecutionContext) -> str:
+def preference_set_of(context: dg.AssetExecutionContext | dg.OpExecutionContext) -> str:
     """The preference set of the running partition, whether it has a judge dimension or not."""
     return _dimension(context, "preference_set")
 
 
-def judge_of(context: dg.AssetExecutionContext) -> str:
+def judge_of(context: dg.AssetExecutionContext | dg.OpExecutionContext) -> str:
     """The judge of the running partition."""
     return _dimension(context, "judge")
 
@@ -91,6 +91,6 @@ def partition_words(context: dg.AssetExecutionContext) -> str | None:
     return ", ".join(own[name] for name in sorted(own, key=lambda name: (name == "judge", name)))
 
 
-def _dimension(context: dg.AssetExecutionContext, name: str) -> str:
+def _dimension(context: dg.AssetExecutionContext | dg.OpExecutionContext, name: str) -> str:
     key = context.partition_key
     return key.keys_by_dimension[name] if isinstance(key, dg.MultiPartitionKey) else str(key)

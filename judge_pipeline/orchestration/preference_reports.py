@@ -29,14 +29,19 @@ _CODE = (
 )  # fmt: skip
 
 
+def set_code_version() -> str:
+    """What a set's report says of the sources that made it, if these make it now."""
+    return code_version(_CODE)
+
+
 def preference_report_path(workspace: Workspace, preference_set: str) -> Path:
     """Where a set's report lies."""
-    return workspace.out_dir / "reports" / preference_set / "preference_report.html"
+    return workspace.store_dir / "reports" / preference_set / "preference_report.html"
 
 
 def preference_tables_dir(workspace: Workspace, preference_set: str) -> Path:
     """Where the report's tables lie as CSV and LaTeX."""
-    return workspace.out_dir / "exports" / preference_set / "preference_tables"
+    return workspace.store_dir / "exports" / preference_set / "preference_tables"
 
 
 def preference_report_tables(store: ParquetStore, preference_set: str) -> PreferenceReportInput:
@@ -68,13 +73,13 @@ def preference_report_provenance(
     from judge_pipeline.report.preference_inputs import PreferenceProvenance
 
     workspace, settings = resource.workspace(), resource.preference(preference_set)
-    ledger = SplitsLedger.of_preference_set(workspace.out_dir, preference_set)
+    ledger = SplitsLedger.of_preference_set(workspace.store_dir, preference_set)
     return PreferenceProvenance(
         preference_set=preference_set,
         fingerprint=set_sha256(instance, preference_set),
         seed=settings.seed,
         resamples=settings.resamples,
-        code_version=code_version(_CODE),
+        code_version=set_code_version(),
         chosen_by=settings.chosen_by,
         title=settings.title,
         note=settings.note,

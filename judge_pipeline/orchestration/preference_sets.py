@@ -6,13 +6,12 @@ A set is a folder in ``data/preference/``, or one that was noted (``note_prefere
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from judge_pipeline.orchestration.whole_files import write_whole
-from judge_pipeline.settings import PreferenceSettings, RecordedJudge, Workspace, check_slug
+from judge_pipeline.orchestration.noted_folders import FolderKind
+from judge_pipeline.settings import PreferenceSettings, RecordedJudge, Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
@@ -35,17 +34,13 @@ SET_TABLES: dict[str, Table] = {
 }  # fmt: skip
 """Every table of preference sets, by its name. A set may be called as a contest is; their tables are apart."""
 
-_WHAT = "preference set folder name"
+_SETS = FolderKind("preference set", "preference", "preference_folders.json", "name your sets' folders again")
 _SETTINGS = "preference.yaml"
 
 
 def preference_folders(workspace: Workspace) -> dict[str, Path]:
     """Set name -> folder, sorted by name; folders whose names cannot be partition keys are left out."""
-    found = _noted(workspace)
-    root = workspace.data_dir / "preference"
-    if root.is_dir():
-        found |= {folder.name: folder for folder in root.iterdir() if folder.is_dir() and _is_set_name(folder.name)}
-    return dict(sorted(found.items()))
+    return _SETS.folders(workspace)
 
 
 def preference_folder(workspace: Workspace, name: str) -> Path:
@@ -74,16 +69,7 @@ def note_preference_set(workspace: Workspace, folder: Path) -> str:
     folder = folder.resolve()
     if not folder.is_dir():
         raise SettingsError(f"{folder} is not a folder; a preference set is a folder with files of pairs in it")
-    name = check_slug(folder.name, _WHAT)
-    known = preference_folders(workspace).get(name)
-    if known is not None and known.resolve() != folder and known.is_dir():
-        raise SettingsError(
-            f"preference set {name!r} is already known at {known}; rename {folder}, or write elsewhere with --out DIR"
-        )
-    noted = {**_noted(workspace), name: folder}
-    text = json.dumps({name: str(path) for name, path in sorted(noted.items())}, indent=1) + "\n"
-    write_whole(_note_file(workspace), text.encode())
-    return name
+    return _SETS.note(workspace, folder)
 
 
 def files_of_judges(workspace: Workspace) -> frozenset[str]:
@@ -107,17 +93,12 @@ def set_files(
         SettingsError: no file of the folder is one of ``settings.files``, or one cannot be read.
     """
     found = False
-    for file in sorted(folder.rglob("*")):
-        path = file.relative_to(folder).as_posix()
-        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
-        if hidden or file.is_symlink() or not file.is_file() or path == _SETTINGS or path in of_judges:
-            continue
-        if any(fnmatchcase(path, pattern) for pattern in settings.files):
-            found = True
-            try:
-                yield path, file.read_bytes()
-            except OSError as error:
-                raise SettingsError(f"{file}: cannot be read ({error}); make it readable, or take it away") from None
+    for path, file in set_files_found(folder, settings, of_judges):
+        found = True
+        try:
+            yield path, file.read_bytes()
+        except OSError as error:
+            raise SettingsError(f"{file}: cannot be read ({error}); make it readable, or take it away") from None
     if not found:
         raise SettingsError(
             f"{folder} holds no file of pairs ({', '.join(settings.files)}); put them there, or name them in "
@@ -125,23 +106,14 @@ def set_files(
         )
 
 
-def _is_set_name(name: str) -> bool:
-    try:
-        check_slug(name, _WHAT)
-    except SettingsError:
-        return False
-    return True
-
-
-def _note_file(workspace: Workspace) -> Path:
-    return workspace.out_dir / "preference_folders.json"
-
-
-def _noted(workspace: Workspace) -> dict[str, Path]:
-    file = _note_file(workspace)
-    if not file.is_file():
-        return {}
-    try:
-        return {str(name): Path(str(path)) for name, path in json.loads(file.read_text(encoding="utf-8")).items()}
-    except (ValueError, AttributeError) as error:
-        raise SettingsError(f"{file} is damaged ({error}); delete it and name your sets' folders again") from None
+def set_files_found(
+    folder: Path, settings: PreferenceSettings, of_judges: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Path]]:
+    """The same files without their bytes: path relative to the folder, with ``/``, and where it lies."""
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder).as_posix()
+        hidden = any(part.startswith(".") for part in file.relative_to(folder).parts)
+        if hidden or file.is_symlink() or not file.is_file() or path == _SETTINGS or path in of_judges:
+            continue
+        if any(fnmatchcase(path, pattern) for pattern in settings.files):
+            yield path, file

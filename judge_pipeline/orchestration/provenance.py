@@ -26,6 +26,11 @@ _CODE = (
 )  # fmt: skip
 
 
+def report_code_version() -> str:
+    """What a contest's report says of the sources that made it, if these make it now."""
+    return code_version(_CODE)
+
+
 def provenance_of(
     instance: dg.DagsterInstance, resource: WorkspaceResource, store: ParquetStore, contest: str
 ) -> ReportProvenance:
@@ -41,7 +46,7 @@ def provenance_of(
         fingerprint=folder_sha256(instance, contest),
         seed=settings.seed,
         resamples=settings.resamples,
-        code_version=code_version(_CODE),
+        code_version=report_code_version(),
         context=settings.context,
         title=settings.title,
         note=settings.note,
@@ -50,7 +55,7 @@ def provenance_of(
         data_versions=_data_versions(store, contest),
         settings={
             "judges.yaml (sha256)": _sha256(workspace.config_dir / "judges.yaml"),
-            "splits ledger (sha256)": SplitsLedger.of_contest(workspace.out_dir, contest).sha256(),
+            "splits ledger (sha256)": SplitsLedger.of_contest(workspace.store_dir, contest).sha256(),
             "min_coverage": f"{settings.min_coverage:g}",
             "max_code_chars": str(settings.max_code_chars),
             "max_prompt_chars": str(settings.max_prompt_chars),

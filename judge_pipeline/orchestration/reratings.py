@@ -43,7 +43,7 @@ def new_sheet(
 
 def keys_of(workspace: Workspace) -> dict[str, pd.DataFrame]:
     """contest -> table RERATING_KEYS, of every contest that has one."""
-    folder = workspace.out_dir / "tables" / RERATING_KEYS.name
+    folder = workspace.store_dir / "tables" / RERATING_KEYS.name
     names = sorted(file.stem for file in folder.glob("*.parquet")) if folder.is_dir() else []
     return {name: store_of(workspace).read(RERATING_KEYS, name) for name in names}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -13,6 +12,7 @@ from judge_pipeline.orchestration.contest_folders import contest_folder
 from judge_pipeline.orchestration.left_out import why_left_out
 from judge_pipeline.orchestration.preference_sets import preference_folder
 from judge_pipeline.settings import ContestSettings, PreferenceSettings, System, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 
 if TYPE_CHECKING:
     from judge_pipeline.cocreation.coverage import JudgeFacts
@@ -74,7 +74,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
                     judges.in_panel(name),
                     judge.scope.in_words(),
                     judge.scope.splits,
-                    _WAITS if name in waiting else why_left_out(judge, folder, os.environ),
+                    _WAITS if name in waiting else why_left_out(judge, folder, key_environment()),
                 )
             )
         return facts
@@ -88,7 +88,7 @@ class WorkspaceResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         for name in judges.names("preference"):
             judge = judges.get(name)
             words = judge.scope.in_words().replace("all attempts", "all pairs")
-            not_asked = why_left_out(judge, folder, os.environ, "the set's folder")
+            not_asked = why_left_out(judge, folder, key_environment(), "the set's folder")
             asked = judge.backend not in ("recorded", "baseline")
             facts.append(PairJudgeFacts(name, judge.backend, judge.family, words, judge.scope.splits, not_asked, asked))
         return facts

@@ -6,7 +6,6 @@ with words of a usual length: what they will say is not known.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -23,7 +22,9 @@ from judge_pipeline.orchestration.rubric_run import (
     too_weak,
 )
 from judge_pipeline.orchestration.stored_tables import store_of
+from judge_pipeline.orchestration.whole_files import is_there
 from judge_pipeline.settings import PreferenceSettings, Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables.rubric import RUBRIC
 
@@ -151,8 +152,8 @@ class _Planning:
             with suppress(FileNotFoundError, TableError):
                 found = items_of(store_of(self.workspace).read(RUBRIC, self.name))
                 words = "items of the rubric that was found last"
-        written = load(RubricFile, own) if os.path.lexists(own) else None
-        force = rubric_in_force(found, written, load(RubricFile, brought) if os.path.lexists(brought) else None)
+        written = load(RubricFile, own) if is_there(own) else None
+        force = rubric_in_force(found, written, load(RubricFile, brought) if is_there(brought) else None)
         return force.items, words if force.source == "found" else "items of the rubric"
 
     def _human(self) -> tuple[Item, ...]:
@@ -193,7 +194,7 @@ class _Planning:
         return replace(plan, judge=f"{judge} ({role})")
 
     def _told(self, role: str, judge: str, plan: Plan, note: str) -> RubricPlan:
-        missing = asked_settings(self.workspace, judge).missing_key(os.environ) if plan.n_to_ask else None
+        missing = asked_settings(self.workspace, judge).missing_key(key_environment()) if plan.n_to_ask else None
         return RubricPlan(role, judge, plan, missing, note)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ import dagster as dg
 from judge_pipeline.orchestration.parquet_store import ParquetStore
 from judge_pipeline.orchestration.preference_sets import preference_folders
 from judge_pipeline.orchestration.set_asking import SetAsking, Tally, set_asking
-from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.orchestration.whole_files import is_there, write_whole
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, PreferenceSettings, Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.table_schema import TableError
@@ -110,7 +109,7 @@ def rubric_asking(
         try:
             yield RubricAsking(asking)
         except RubricError as error:
-            raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None
+            raise asking.failure(str(error)) from None
 
 
 def asked_settings(workspace: Workspace, judge: str) -> LitellmJudge | EmbeddedJudge:
@@ -202,8 +201,8 @@ def rubric_in_files(workspace: Workspace, preference_set: str, folder: Path, fou
     from judge_pipeline.settings.yaml_file import load
 
     own, brought = editable_file(workspace, preference_set), folder / RUBRIC_FILE
-    written = load(RubricFile, own) if os.path.lexists(own) else None
-    force = rubric_in_force(found, written, load(RubricFile, brought) if os.path.lexists(brought) else None)
+    written = load(RubricFile, own) if is_there(own) else None
+    force = rubric_in_force(found, written, load(RubricFile, brought) if is_there(brought) else None)
     if found:
         write_whole(
             own.with_name(f"{preference_set}.found.yaml"), file_text(preference_set, found, for_editing=False).encode()
@@ -215,7 +214,7 @@ def rubric_in_files(workspace: Workspace, preference_set: str, folder: Path, fou
 
 def editable_file(workspace: Workspace, preference_set: str) -> Path:
     """The file of the set's rubric that a person may edit."""
-    return workspace.out_dir / "rubrics" / f"{preference_set}.yaml"
+    return workspace.store_dir / "rubrics" / f"{preference_set}.yaml"
 
 
 def scored(asking: RubricAsking, judge: str, role: str, texts: pd.DataFrame, rubric: pd.DataFrame) -> pd.DataFrame:
@@ -233,10 +232,7 @@ def scored(asking: RubricAsking, judge: str, role: str, texts: pd.DataFrame, rub
     answers = asking.ask(judge)(SCORES, asked.rows)
     if len(asked.rows) and not answers.values:
         first = next(iter(answers.failures.values()), "no answer")
-        raise dg.Failure(
-            f"preference set {asking.preference_set}: {role} {judge} gave no valid answer. The first says: {first}",
-            allow_retries=False,
-        )
+        raise asking.asking.failure(f"{role} {judge} gave no valid answer. The first says: {first}")
     return rubric_scores(asked, answers, scorer=judge, two_orders=asking.settings.rubric.two_orders)
 
 

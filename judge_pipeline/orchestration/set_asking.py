@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.judging_run import failure_classes
 from judge_pipeline.orchestration.one_at_a_time import one_asking
 from judge_pipeline.orchestration.pair_judging_run import judging_context, place_of_set
 from judge_pipeline.settings import EmbeddedJudge, LitellmJudge, PreferenceSettings
@@ -54,6 +56,7 @@ class SetAsking:
         settings: its settings.
         checkpoint: what is answered.
         tally: what asking took.
+        failed: failure class -> how many answers of this step failed so.
     """
 
     context: dg.AssetExecutionContext
@@ -61,6 +64,7 @@ class SetAsking:
     settings: PreferenceSettings
     checkpoint: Checkpoint
     tally: Tally = field(default_factory=Tally)
+    failed: Counter[str] = field(default_factory=Counter)
 
     def answers(
         self, judge: str, judged_by: LitellmJudge | EmbeddedJudge, question: Question, rows: pd.DataFrame
@@ -96,6 +100,7 @@ class SetAsking:
             )  # fmt: skip
             table = answers_table(self.checkpoint, judge, asked)
         self.tally.add(judge, table)
+        self.failed.update(table["failure_class"].dropna())
         for note in asked.notes:
             self.context.log.info(note)
         return table
@@ -123,6 +128,12 @@ class SetAsking:
             )
         return table
 
+    def failure(self, words: str) -> dg.Failure:
+        """A failure of the step, with how many answers failed how."""
+        return dg.Failure(
+            f"preference set {self.preference_set}: {words}", metadata=failure_classes(self.failed), allow_retries=False
+        )
+
     def _wait(self, judge: str) -> None:
         self.context.log.info(f"another run is asking {judge} for {self.preference_set}; waiting")
         self.context.resources.progress.waiting(judge)
@@ -143,6 +154,10 @@ def set_asking(
 
     try:
         with closing(Checkpoint(context.resources.workspace.workspace().checkpoint_url)) as checkpoint:
-            yield SetAsking(context, preference_set, settings, checkpoint)
+            asking = SetAsking(context, preference_set, settings, checkpoint)
+            try:
+                yield asking
+            except JudgingError as error:
+                raise asking.failure(str(error)) from None
     except (JudgingError, SettingsError) as error:
         raise dg.Failure(f"preference set {preference_set}: {error}", allow_retries=False) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,28 +16,34 @@ if TYPE_CHECKING:
     from judge_pipeline.table_schema import Table
 
 
+_DECIDED = "assigned_by"
+
+
 class SplitsLedger:
-    """The ledger of one contest or preference set, a CSV that people can read, below ``<out>/ledgers/<name>/``.
+    """The ledger of one contest or preference set, a CSV that people can read, below ``<store>/ledgers/<name>/``.
 
     Its file is called like its table: ``splits_ledger.csv``, or ``preference_splits_ledger.csv`` of a set.
     """
 
-    def __init__(self, out_dir: Path, name: str, table: Table) -> None:
-        self.path = out_dir / "ledgers" / name / f"{table.name}.csv"
+    def __init__(self, store_dir: Path, name: str, table: Table) -> None:
+        self.path = store_dir / "ledgers" / name / f"{table.name}.csv"
         self._table = table
 
     @classmethod
-    def of_contest(cls, out_dir: Path, contest: str) -> SplitsLedger:
-        """A contest's: participant, problem_id, split."""
-        return cls(out_dir, contest, SPLITS_LEDGER)
+    def of_contest(cls, store_dir: Path, contest: str) -> SplitsLedger:
+        """A contest's: participant, problem_id, split, assigned_by."""
+        return cls(store_dir, contest, SPLITS_LEDGER)
 
     @classmethod
-    def of_preference_set(cls, out_dir: Path, preference_set: str) -> SplitsLedger:
+    def of_preference_set(cls, store_dir: Path, preference_set: str) -> SplitsLedger:
         """A preference set's: a split for each instruction."""
-        return cls(out_dir, preference_set, PREFERENCE_SPLITS_LEDGER)
+        return cls(store_dir, preference_set, PREFERENCE_SPLITS_LEDGER)
 
     def read(self) -> pd.DataFrame | None:
         """The ledger as its table; None where nothing was ever split.
+
+        One without the column ``assigned_by``, of an earlier version or a person, is the one that decided: ``ledger``.
+        So is a row that says nothing there, which a person has added.
 
         Raises:
             ValueError: the file is damaged; the message says what to do.
@@ -46,7 +53,9 @@ class SplitsLedger:
         if not self.path.is_file():
             return None
         try:
-            return self._table.conform(pd.read_csv(self.path, dtype=str, keep_default_na=False))
+            rows = pd.read_csv(io.BytesIO(self.path.read_bytes()), dtype=str, keep_default_na=False)
+            said = rows[_DECIDED].fillna("").replace("", "ledger") if _DECIDED in rows else "ledger"
+            return self._table.conform(rows.assign(**{_DECIDED: said}))
         except ValueError as error:
             raise ValueError(
                 f"{self.path} is damaged ({error}). Restore it from a backup, or delete it to split anew"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def store_of(workspace: Workspace) -> ParquetStore:
     """The Parquet store of a workspace."""
-    return ParquetStore(root=str(workspace.out_dir / "tables"))
+    return ParquetStore(root=str(workspace.store_dir / "tables"))
 
 
 def report_tables(workspace: Workspace, contest: str) -> CocreationReportInput:
@@ -70,25 +70,31 @@ def coverage_of_contests(workspace: Workspace) -> list[dict[str, Any]]:
 
 
 def coverage_of_preference_sets(workspace: Workspace) -> list[dict[str, Any]]:
-    """One record for each preference set and judge, as of contests; ``report`` is its path, None where there is none.
+    """One record for each preference set and judge, as of contests.
+
+    ``report`` and ``criteria_report`` are the paths of its reports, None where there is none.
 
     A set of which no judge was held against its pairs has one record without a judge: "not read yet", or "read".
     """
+    from judge_pipeline.orchestration.criteria_reports import criteria_report_path
     from judge_pipeline.orchestration.preference_reports import preference_report_path
     from judge_pipeline.orchestration.preference_sets import preference_folders
 
     store = store_of(workspace)
     rows: list[dict[str, Any]] = []
     for name in preference_folders(workspace):
-        page = preference_report_path(workspace, name)
-        of_set = {"preference_set": name, "report": str(page) if page.is_file() else None}
+        pages = {"report": preference_report_path, "criteria_report": criteria_report_path}
+        paths = {kind: path_of(workspace, name) for kind, path_of in pages.items()}
+        reports = {kind: str(path) if path.is_file() else None for kind, path in paths.items()}
+        of_set = {"preference_set": name, **reports}
         if store.path(PAIR_JUDGE_COVERAGE, name).is_file():
             table = store.read(PAIR_JUDGE_COVERAGE, name).astype("object")
             records = table.where(table.notna(), None).to_dict("records")
             rows += [{**of_set, **{str(k): v for k, v in record.items()}} for record in records]
             continue
         is_read = store.path(PREFERENCE_PAIRS, name).is_file()
-        state = {"status": "read", "reason": "no judge was asked yet"} if is_read else {"status": "not read yet"}
+        why = "judged criterion by criterion alone" if reports["criteria_report"] else "no judge was asked yet"
+        state = {"status": "read", "reason": why} if is_read else {"status": "not read yet"}
         nobody = {"judge": None, "n_judged": 0, "n_in_scope": 0, "cost_usd": None, "reason": None}
         rows.append({**of_set, **nobody, **state})
     return rows

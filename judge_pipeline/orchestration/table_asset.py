@@ -14,11 +14,15 @@ from typing import Any
 
 import dagster as dg
 
+from judge_pipeline.orchestration.column_lineage import column_lineage
+from judge_pipeline.orchestration.launch_forms import fields_of
+from judge_pipeline.orchestration.links import links_of_table
 from judge_pipeline.orchestration.parquet_store import table_file
 from judge_pipeline.orchestration.partitions import CONTESTS, partition_words
 from judge_pipeline.table_schema import Column, Table, TableError
 
 OWNERS = ["team:judge-research"]
+FAULT = "report a fault of the program, with the run's log; until it is mended, use no figure that rests on this table"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -29,14 +33,20 @@ class Check:
     Attributes:
         name: the check's name in the UI.
         description: what it holds, in one sentence.
+        remedy: what to do where it fails, as one reads it after "To do:"; ``FAULT`` where the data cannot be the cause.
         blocking: whether what comes after must wait for it to pass.
         warns: whether a failure is a warning about the data rather than an error.
     """
 
     name: str
     description: str
+    remedy: str
     blocking: bool = False
     warns: bool = False
+
+    def in_words(self) -> str:
+        """What it holds, and what to do where it fails."""
+        return f"{self.description}. Where it fails: {self.remedy}."
 
 
 @dataclass(frozen=True)
@@ -124,9 +134,9 @@ def table_outs(
 
 def check_specs(table: Table, checks: Sequence[Check]) -> list[dg.AssetCheckSpec]:
     """The schema check, and the further ones."""
-    schema = Check("schema", "Columns, kinds, ranges and the unique key are those of the table's schema", blocking=True)
+    schema = Check("schema", "Columns, kinds, ranges and the unique key are those of the table's schema", FAULT, True)
     return [
-        dg.AssetCheckSpec(c.name, asset=table.name, description=c.description, blocking=c.blocking)
+        dg.AssetCheckSpec(c.name, asset=table.name, description=c.in_words(), blocking=c.blocking)
         for c in (schema, *checks)
     ]
 
@@ -154,20 +164,25 @@ def events(
         file = table_file(table, made.rows, provenance)
     except TableError as error:
         raise dg.Failure(str(error), allow_retries=False) from None
-    yield dg.Output(
-        file,
-        output_name=output_name,
-        data_version=dg.DataVersion(file.sha256),
-        metadata={
-            "dagster/row_count": len(file.rows),
-            "preview": dg.MetadataValue.md(preview(file.rows)),
-            **made.metadata,
-            **(draw(file.rows) if draw else {}),
-        },
-    )
+    upstream = context.assets_def.asset_deps[dg.AssetKey(table.name)]
+    lineage = column_lineage(table, [key.to_user_string() for key in upstream])
+    with file:  # Dagster goes on here once the store has it
+        yield dg.Output(
+            file,
+            output_name=output_name,
+            data_version=dg.DataVersion(file.sha256),
+            metadata={
+                "dagster/row_count": len(file.rows),
+                "preview": dg.MetadataValue.md(preview(file.rows)),
+                **({"dagster/column_lineage": lineage} if lineage else {}),
+                **links_of_table(context, _group(context, table)),
+                **made.metadata,
+                **(draw(file.rows) if draw else {}),
+            },
+        )
     yield dg.AssetCheckResult(check_name="schema", asset_key=table.name, passed=True, metadata={"rows": len(file.rows)})
     for check in checks:
-        yield _result(table, check, made.problems.get(check.name, ()), partition_words(context))
+        yield check_result(table.name, check, made.problems.get(check.name, ()), partition_words(context))
 
 
 def table_asset(
@@ -181,10 +196,10 @@ def table_asset(
     partitions_def: dg.PartitionsDefinition | None = CONTESTS,
     kinds: Iterable[str] = ("pandas", "parquet"),
     further_code_version: str = "",
-    pool: str | None = None,
     resources: Sequence[str] = (),
     may_wait: bool = False,
     figures: bool = False,
+    form: type[dg.Config] | None = None,
 ) -> Callable[[Callable[..., Made | NotMade]], dg.AssetsDefinition]:
     """A decorator: ``fn(context, <one argument for each input table>) -> Made`` becomes the asset of ``table``.
 
@@ -198,12 +213,12 @@ def table_asset(
         partitions_def: by contest unless said otherwise; None for a table over all contests.
         kinds: tags in the UI for what it is made with.
         further_code_version: what else changes the result when it changes (prompts, configuration).
-        pool: concurrency pool of the step.
         resources: keys of resources beside those that every table asset has.
         may_wait: whether the function may return ``NotMade``: the run succeeds, with an observation that says what is
             waited for; the table stays as it was, and what comes after is skipped.
         figures: whether it shows figures (``report.asset_figures``). Their code is not in the code version: a figure
             that is drawn otherwise does not make the table another.
+        form: what a person may say when launching it (``launch_forms``).
     """
     version = code_version(rooms) + (f"-{further_code_version}" if further_code_version else "")
 
@@ -229,7 +244,7 @@ def table_asset(
             partitions_def=partitions_def,
             check_specs=check_specs(table, checks),
             required_resource_keys={"workspace", "progress", "store", *resources},
-            pool=pool,
+            config_schema=fields_of(form) if form else None,
         )
         def run(context: dg.AssetExecutionContext, **tables: Any) -> Iterator[Any]:
             from judge_pipeline.orchestration.table_provenance import holds_figures, provenance_by
@@ -260,17 +275,30 @@ def _drawn(
     return write_figures(context, table.name, {**inputs, table.name: rows}, version)
 
 
-def _result(table: Table, check: Check, problems: Sequence[str], of: str | None) -> dg.AssetCheckResult:
-    said = "; ".join(problems[:5])
+def _group(context: dg.AssetExecutionContext, table: Table) -> str:
+    return str(context.assets_def.group_names_by_key[dg.AssetKey(table.name)])
+
+
+def check_result(asset: str, check: Check, problems: Sequence[str], of: str | None) -> dg.AssetCheckResult:
+    """What a check came to.
+
+    Args:
+        asset: what is checked.
+        check: the check.
+        problems: what is wrong, in words; none: it passed.
+        of: the partition in words.
+    """
+    more = f"; and {len(problems) - 5} more" if len(problems) > 5 else ""
+    said = f"{'; '.join(problems[:5])}{more}. To do: {check.remedy}."
     return dg.AssetCheckResult(
         check_name=check.name,
-        asset_key=table.name,
+        asset_key=asset,
         passed=not problems,
         severity=dg.AssetCheckSeverity.WARN if check.warns else dg.AssetCheckSeverity.ERROR,
         description=(f"{of}: {said}" if of else said) if problems else None,
         metadata={"problems": len(problems)}
         | ({"partition": of} if of else {})
-        | ({"first": "\n".join(problems[:20])} if problems else {}),
+        | ({"first": "\n".join(problems[:20]), "to_do": check.remedy} if problems else {}),
     )
 
 

@@ -3,24 +3,22 @@
 What was withdrawn from a preference set stands in ``<out>/tombstones/preference/<set>.json``.
 
 A tombstone holds a keyed hash of the participant's id, a date and counts, and no name. The key lies beside it in
-``<out>/tombstones/key``, readable by its owner alone: without it a tombstone can be matched with nobody, so it must be
-kept as long as the tombstones are.
+``<out>/tombstones/key``, readable by its owner alone, in an object store by whoever may read the bucket. Without it a
+tombstone can be matched with nobody, so it must be kept as long as the tombstones are.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
 import secrets
-import tempfile
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from judge_pipeline.ingest.redaction import keyed_hash
-from judge_pipeline.orchestration.whole_files import write_whole
+from judge_pipeline.orchestration.whole_files import write_new, write_whole
 from judge_pipeline.settings.yaml_file import SettingsError
 
 
@@ -54,16 +52,16 @@ def annotator_name(annotator: str) -> str:
 class Tombstones:
     """The tombstones of one contest, or preference set."""
 
-    def __init__(self, out_dir: Path, contest: str) -> None:
-        self.path = out_dir / "tombstones" / f"{contest}.json"
-        self._key_file = out_dir / "tombstones" / "key"
+    def __init__(self, store_dir: Path, contest: str) -> None:
+        self.path = store_dir / "tombstones" / f"{contest}.json"
+        self._key_file = store_dir / "tombstones" / "key"
         self._kind, self._name = "contest", contest
 
     @classmethod
-    def of_preference_set(cls, out_dir: Path, preference_set: str) -> Tombstones:
+    def of_preference_set(cls, store_dir: Path, preference_set: str) -> Tombstones:
         """Those of a preference set; ``pair_name`` and ``annotator_name`` say what stands in a participant's place."""
-        stones = cls(out_dir, preference_set)
-        stones.path = out_dir / "tombstones" / "preference" / f"{preference_set}.json"
+        stones = cls(store_dir, preference_set)
+        stones.path = store_dir / "tombstones" / "preference" / f"{preference_set}.json"
         stones._kind = "preference_set"
         return stones
 
@@ -101,6 +99,15 @@ class Tombstones:
         """The keyed hash under which a participant stands, or would stand."""
         return keyed_hash(self._key(), self._name, participant)
 
+    def is_one_of(self, participant: str, hashes: Collection[str]) -> bool:
+        """Whether a participant is one of those who stand under the hashes, in whatever form an accent is written.
+
+        One system writes a letter with its accent as one sign, another as two: who has withdrawn under the one must not
+        come back under the other.
+        """
+        forms = {participant, *(unicodedata.normalize(form, participant) for form in ("NFC", "NFD"))}
+        return any(self.hash_of(form) in hashes for form in forms)
+
     def of(self, participant: str) -> Tombstone | None:
         """The participant's tombstone, if they withdrew."""
         wanted = self.hash_of(participant) if self.path.is_file() else None
@@ -108,14 +115,7 @@ class Tombstones:
 
     def _key(self) -> bytes:
         if not self._key_file.is_file():
-            self._key_file.parent.mkdir(parents=True, exist_ok=True)
-            # Made aside (0600) and linked into place: of two processes one wins, and nobody reads half a key.
-            with tempfile.NamedTemporaryFile("w", dir=self._key_file.parent, prefix=".key.") as part:
-                part.write(secrets.token_hex(32) + "\n")
-                part.flush()
-                os.fsync(part.fileno())
-                with contextlib.suppress(FileExistsError):
-                    os.link(part.name, self._key_file)
+            write_new(self._key_file, secrets.token_hex(32).encode() + b"\n")
         return self._key_file.read_bytes().strip()
 
 

@@ -6,7 +6,6 @@ They lie in the folder of the contest's report, which a withdrawal removes as a 
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from judge_pipeline.orchestration.contest_folders import contest_folder
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import Workspace
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.tables import ATTEMPTS, JUDGE_COVERAGE, PREDICTIONS, PROMPT_LOGS, STRUGGLE_CURVES, TRAJECTORIES
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class NoSuchTrajectoryError(LookupError):
 
 def pages_dir(workspace: Workspace, contest: str) -> Path:
     """Where a contest's pages lie."""
-    return workspace.out_dir / "reports" / contest / "trajectories"
+    return workspace.store_dir / "reports" / contest / "trajectories"
 
 
 def write_pages(
@@ -127,7 +127,7 @@ class _Turns:
             table.set_index("attempt_id") for table in (*tables, prompts)
         )
         redaction = settings.redaction
-        key = os.environ.get(redaction.key_env, "").encode() or None
+        key = key_environment().get(redaction.key_env, "").encode() or None
         self._redactor = redactor_of(redaction, contest, sorted(attempts["participant"].unique()), key)
 
     def __call__(self, participant: str, problem: str) -> list[Turn]:

@@ -42,11 +42,11 @@ def dataset_profile(pairs: pd.DataFrame, detect: Detect) -> pd.DataFrame:
     rows = [_row("pairs", "count", Estimate(len(records), len(records)))]
     rows.append(_row("instructions", "count", _distinct([_group(record) for record in records])))
     rows += _natural_languages(records, detect)
-    rows += _languages("programming_languages", [_programming(record) for record in records], "no language is stated, "
-                       "and no fenced code has a tag")  # fmt: skip
+    programming = [programming_languages_of(record) for record in records]
+    rows += _languages("programming_languages", programming, "no language is stated, and no fenced code has a tag")
     rows += _percentiles("context_chars", [_context_chars(record) for record in records])
     rows += _percentiles("output_chars", [len(r) for record in records for r in _responses(record)])
-    rows += _percentiles("code_lines", _code_lines(records), "no pair has a file or a fenced block of code")
+    rows += _percentiles("code_lines", code_lines_of(records), "no pair has a file or a fenced block of code")
     rows += _percentiles("edit_distance_lines", [edit_distance_lines(*_responses(record)) for record in records])
     rows += _shares(records)
     return DATASET_PROFILE.conform(rows)
@@ -85,7 +85,7 @@ def _context_chars(record: dict[str, Any]) -> int:
     return len(record["instruction"] or "") + sum(len(turn["content"]) for turn in turns) + len(_file_of(record))
 
 
-def _code_lines(records: Iterable[dict[str, Any]]) -> list[int | None]:
+def code_lines_of(records: Iterable[dict[str, Any]]) -> list[int | None]:
     """Lines of a pair's file; where there is none, of the fenced code of each response."""
     found: list[int | None] = []
     for record in records:
@@ -97,7 +97,7 @@ def _code_lines(records: Iterable[dict[str, Any]]) -> list[int | None]:
 
 def _natural_languages(records: list[dict[str, Any]], detect: Detect) -> list[dict[str, Any]]:
     """The natural languages; their number carries a warning where the texts that they are told by are short."""
-    texts = [_prose(record) for record in records]
+    texts = [prose_of(record) for record in records]
     found = detect(texts)
     of_pairs = [set() if language is None else {language} for language in found]
     told = [len(text.strip()) for text, language in zip(texts, found, strict=True) if language is not None]
@@ -108,7 +108,7 @@ def _natural_languages(records: list[dict[str, Any]], detect: Detect) -> list[di
     return _languages("natural_languages", of_pairs, "no prose is long enough to tell its language", warning)
 
 
-def _prose(record: dict[str, Any]) -> str:
+def prose_of(record: dict[str, Any]) -> str:
     """What people wrote in words: the instruction without its fenced code, else the comments of the file."""
     if record["instruction"]:
         text = record["instruction"]
@@ -119,7 +119,8 @@ def _prose(record: dict[str, Any]) -> str:
     return "\n".join(text[a:b] for text, language in spans for a, b in comment_spans(text, language))
 
 
-def _programming(record: dict[str, Any]) -> set[str]:
+def programming_languages_of(record: dict[str, Any]) -> set[str]:
+    """The programming languages of a pair: the one that is stated, else the tags of its responses' fenced code."""
     stated = named_language(record["language"])
     return {stated} if stated else set().union(*(languages_in(response) for response in _responses(record)))
 

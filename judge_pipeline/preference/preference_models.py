@@ -111,7 +111,7 @@ def held_out_probabilities(model: PreferenceModel, data: RubricChoices, options:
 
     Folds are of whole clusters, the same for every model. Shape (pairs,).
     """
-    fold = _folds(data, options)
+    fold = folds_of(data, options)
     found = np.full(len(data.pair_ids), np.nan)
     if model.reason is None:
         rest = (fold[model.chose][None, :] != np.arange(options.n_folds)[:, None]).astype(np.float64)
@@ -267,7 +267,8 @@ def _fit_row(model: PreferenceModel, data: RubricChoices, options: ModelOptions)
     }
 
 
-def _folds(data: RubricChoices, options: ModelOptions) -> IntArray:
+def folds_of(data: RubricChoices, options: ModelOptions) -> IntArray:
+    """The fold of each pair, the same for every model: whole clusters, drawn by the seed; shape (pairs,)."""
     order = np.random.default_rng([options.seed, 1]).permutation(data.n_clusters)
     return np.asarray((order % options.n_folds)[data.cluster], np.int64)
 
@@ -276,7 +277,7 @@ def _floor(model: PreferenceModel, data: RubricChoices, options: ModelOptions) -
     """The accuracy of choosing, in each fold, what was chosen most in the others."""
     if not model.n:
         return None
-    fold = _folds(data, options)[model.chose]
+    fold = folds_of(data, options)[model.chose]
     inside = fold[None, :] == np.arange(options.n_folds)[:, None]
     of_b = (~inside) @ model.labels / np.maximum((~inside).sum(axis=1), 1)
     return float(((of_b[fold] > 0.5) == (model.labels == 1)).mean())

@@ -33,7 +33,8 @@ def assign_preference_splits(
     share is above 0, train holds at least one.
 
     With ``by_source``, a group whose pairs all state one and the same split keeps it, and only the others are drawn. A
-    group that the ledger knows keeps its split whatever else holds; new groups fill train as far as it reaches.
+    group that the ledger knows keeps its split whatever else holds, and what first decided it; new groups fill train as
+    far as it reaches.
 
     Args:
         pairs: table PREFERENCE_PAIRS; the order of rows is of no matter.
@@ -55,7 +56,7 @@ def assign_preference_splits(
         instruction_group(row[0], row[1:])
         for row in pairs[["instruction", "prefix", "code_to_edit", "suffix", "prior_turns"]].itertuples(index=False)
     ]
-    known = {group: (split, "ledger") for group, split in _entries(ledger).items()}
+    known = _entries(ledger)
     if by_source:
         known = {group: (split, "source") for group, split in _stated(groups, pairs["split"]).items()} | known
     sizes = Counter(groups)
@@ -69,16 +70,22 @@ def assign_preference_splits(
 
 def updated_preference_ledger(ledger: pd.DataFrame | None, splits: pd.DataFrame) -> pd.DataFrame:
     """The ledger with the groups of ``splits`` added, sorted by group: nothing that it held is lost or changed."""
-    entries = dict(zip(splits["instruction_group"], splits["split"], strict=True)) | _entries(ledger)
-    rows = [{"instruction_group": group, "split": split} for group, split in sorted(entries.items())]
+    entries = _by_group(splits) | _entries(ledger)
+    rows = [
+        {"instruction_group": group, "split": split, "assigned_by": assigned_by}
+        for group, (split, assigned_by) in sorted(entries.items())
+    ]
     return PREFERENCE_SPLITS_LEDGER.conform(rows)
 
 
-def _entries(ledger: pd.DataFrame | None) -> dict[str, str]:
-    if ledger is None:
-        return {}
-    checked = PREFERENCE_SPLITS_LEDGER.conform(ledger)
-    return dict(zip(checked["instruction_group"], checked["split"], strict=True))
+def _entries(ledger: pd.DataFrame | None) -> dict[str, tuple[str, str]]:
+    """Group -> its split, and what decided it."""
+    return {} if ledger is None else _by_group(PREFERENCE_SPLITS_LEDGER.conform(ledger))
+
+
+def _by_group(rows: pd.DataFrame) -> dict[str, tuple[str, str]]:
+    columns = rows[PREFERENCE_SPLITS_LEDGER.column_names].itertuples(index=False)
+    return {group: (split, assigned_by) for group, split, assigned_by in columns}
 
 
 def _stated(groups: list[str], splits: pd.Series) -> dict[str, str]:

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from judge_pipeline.ingest.record_files import Record, read_records
-from judge_pipeline.ingest.records import UnreadableArtifact
+from judge_pipeline.ingest.record_files import Record
 from judge_pipeline.judging.answer import clean_text
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.request import canonical_json, sha256
 from judge_pipeline.preference.choice_rows import PairOrder, choice_row, slot_of
 from judge_pipeline.preference.drafts import Faulty
+from judge_pipeline.preference.recorded_files import recorded_rows
 from judge_pipeline.preference.row_values import label_of, word_in
 from judge_pipeline.preference.verdicts import PRESENTATION_ORDERS, unswapped
 from judge_pipeline.settings import RecordedJudge
@@ -80,7 +80,11 @@ def recorded_choices(
         JudgingError: the file cannot be read, lacks a column, or a row does not say which pair it is of; the message
             names the file, the row, the value and the remedy.
     """
-    records = _records(file_name, content)
+    records = recorded_rows(file_name, content)
+    if not records:
+        raise JudgingError(
+            f"{file_name}: holds no row; give one for each pair, or for each pair and presentation order"
+        )
     names = _names(file_name, settings, records)
     told: dict[str, list[_Told]] = {}
     for record in records:
@@ -269,20 +273,6 @@ def _contradiction(file: str, pair_id: str, order: str, own: Sequence[_Told]) ->
         return _Told(places, order, lost, {})
     text = f"{file}: {places} are all for pair {pair_id} in order {order}; keep one of them"
     return _Told(places, order, Failure("invalid", text), {})
-
-
-def _records(file: str, content: bytes) -> list[Record]:
-    records = []
-    try:
-        for record in read_records(content, file):
-            if isinstance(record, UnreadableArtifact):
-                raise record
-            records.append(record)
-    except UnreadableArtifact as error:
-        raise JudgingError(str(error)) from None
-    if not records:
-        raise JudgingError(f"{file}: holds no row; give one for each pair, or for each pair and presentation order")
-    return records
 
 
 def _names(file: str, settings: RecordedJudge, records: Sequence[Record]) -> dict[str, str]:

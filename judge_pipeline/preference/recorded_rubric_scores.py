@@ -13,9 +13,9 @@ from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.ingest.record_files import Record, read_records
-from judge_pipeline.ingest.records import UnreadableArtifact
+from judge_pipeline.ingest.record_files import Record
 from judge_pipeline.judging.failures import JudgingError
+from judge_pipeline.preference.recorded_files import recorded_rows
 from judge_pipeline.preference.rubric_scores import TwoOrders, combined
 from judge_pipeline.tables.rubric import RUBRIC_SCORES
 
@@ -53,7 +53,7 @@ def recorded_rubric_scores(
     Raises:
         JudgingError: the file cannot be read or lacks a column; the message names the file and the remedy.
     """
-    records = _records(file_name, content)
+    records = recorded_rows(file_name, content)
     in_orders = _in_orders(file_name, records)
     own: dict[tuple[str, str], list[Record]] = {}
     for record in records:
@@ -104,18 +104,6 @@ def _score(file: str, record: Record, column: str) -> int:
             "better, 1 where y_B does, 0 where both are alike"
         )
     return found
-
-
-def _records(file: str, content: bytes) -> list[Record]:
-    records = []
-    try:
-        for record in read_records(content, file):
-            if isinstance(record, UnreadableArtifact):
-                raise record
-            records.append(record)
-    except UnreadableArtifact as error:
-        raise JudgingError(str(error)) from None
-    return records
 
 
 def _in_orders(file: str, records: Sequence[Record]) -> bool:

@@ -6,17 +6,25 @@ tables that it was made from.
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from judge_pipeline.figures.agreement import cohen_figure
+from judge_pipeline.figures.criteria_figures import of_judges
+from judge_pipeline.figures.cross_metric import cross_metric_figure
 from judge_pipeline.figures.dynamics import struggle_figure, success_figure, survival_figure
+from judge_pipeline.figures.forest import forest_figure
 from judge_pipeline.figures.hazards import hazard_problems_figure, hazard_turns_figure
+from judge_pipeline.figures.judges import pr_figure, reliability_figure, roc_figure
 from judge_pipeline.figures.misalignment import misalignment_figure
 from judge_pipeline.figures.patterns import patterns_figure
 from judge_pipeline.figures.preference_accuracy import position_bias_figure, preference_accuracy_figure
+from judge_pipeline.figures.prompt_code import prompt_code_figure
 from judge_pipeline.figures.prompt_space import prompt_space_figure
 from judge_pipeline.figures.revision import churn_figure, convergence_figure
+from judge_pipeline.figures.small_picture import small_picture
 from judge_pipeline.figures.struggle_groups import (
     struggle_groups_figure,
     struggle_judges_figure,
@@ -26,12 +34,14 @@ from judge_pipeline.figures.style import DrawnFigure
 from judge_pipeline.figures.time_to_success import time_curves_figure, time_groups_figure
 from judge_pipeline.report import cocreation_views, dynamics_views
 from judge_pipeline.report.cocreation_report import PAPER_FIGURES, success_figures
+from judge_pipeline.report.criteria_report import ablation_figures
 from judge_pipeline.report.inputs import judge_kinds
 from judge_pipeline.report.markdown import escape
 from judge_pipeline.report.page import render
 from judge_pipeline.report.preference_inputs import PEOPLE, chooser_of
 from judge_pipeline.report.prompt_space_views import prompt_space_view
 from judge_pipeline.report.view import Cell, View
+from judge_pipeline.tables import JUDGE_METRICS
 from judge_pipeline.tables.misalignment import EFFECTS
 
 if TYPE_CHECKING:
@@ -54,6 +64,20 @@ class _Look:
 
     figures: Callable[[Tables], Sequence[DrawnFigure]]
     view: Callable[[pd.DataFrame], View] | None = None
+
+
+def _judge_curves(tables: Tables) -> list[DrawnFigure]:
+    """Without the metrics, which are no input of the curves: their page shows them."""
+    curves, none = tables["judge_curves"], JUDGE_METRICS.empty()
+    return [draw(curves, none) for draw in (roc_figure, pr_figure, reliability_figure)]
+
+
+def _judge_metrics(tables: Tables) -> list[DrawnFigure]:
+    return [cross_metric_figure(tables["judge_metrics"]), forest_figure(tables["judge_metrics"], {})]
+
+
+def _prompt_code(tables: Tables) -> list[DrawnFigure]:
+    return [prompt_code_figure(tables["prompt_code_ned"], tables["prompt_code_summary"])]
 
 
 def _hazards(tables: Tables) -> list[DrawnFigure]:
@@ -104,7 +128,16 @@ def _misalignment(tables: Tables, chosen_by: str = PEOPLE) -> list[DrawnFigure]:
     return [misalignment_figure(models, tested, effect, chooser) for effect in EFFECTS]
 
 
+def _criteria_ablation(tables: Tables) -> list[DrawnFigure]:
+    judges = sorted(of_judges(tables["criteria_ablation"])["judge"].unique())
+    return ablation_figures(tables["criteria_ablation"], dict(zip(judges, judges, strict=True)))
+
+
 _LOOKS = {
+    "judge_metrics": _Look(_judge_metrics),
+    "judge_curves": _Look(_judge_curves),
+    "judge_agreement": _Look(lambda t: [cohen_figure(t["judge_agreement"])]),
+    "prompt_code_summary": _Look(_prompt_code),
     "success_at_turn": _Look(lambda t: [success_figure(t["success_at_turn"])], cocreation_views.success),
     "success_curves": _Look(lambda t: success_figures(t["success_curves"]), dynamics_views.success_curves),
     "survival": _Look(lambda t: [survival_figure(t["survival"])], cocreation_views.survival),
@@ -122,9 +155,14 @@ _LOOKS = {
     "prompt_space_test": _Look(_prompt_space, prompt_space_view),
     "preference_accuracy": _Look(_preference_accuracy),
     "misalignment": _Look(_misalignment),
+    "criteria_ablation": _Look(_criteria_ablation),
 }
-OF_PREFERENCE_SETS = frozenset({"preference_accuracy", "misalignment"})
-"""Those of preference sets; all others are of contests."""
+OF_PREFERENCE_SETS = {
+    "preference_accuracy": "preference_report.html",
+    "misalignment": "preference_report.html",
+    "criteria_ablation": "criteria_report.html",
+}
+"""Those of preference sets, each with the report that shows its figures; all others are of contests."""
 ASSETS_WITH_FIGURES = frozenset(_LOOKS)
 """The assets that show figures."""
 
@@ -142,7 +180,7 @@ def asset_figures(asset: str, tables: Tables, chosen_by: str | None = None) -> t
     coverage = tables.get("pair_judge_coverage" if asset in OF_PREFERENCE_SETS else "judge_coverage")
     tables = {**tables, asset: _labelled(tables[asset], coverage)}
     drawn = _misalignment(tables, chosen_by) if asset == "misalignment" and chosen_by else look.figures(tables)
-    figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, "")) for figure in drawn]
+    figures = [replace(figure, source=PAPER_FIGURES.get(figure.name, figure.source)) for figure in drawn]
     return figures, [] if look.view is None else [look.view(tables[asset])]
 
 
@@ -169,7 +207,7 @@ def figures_page(
         "asset": asset,
         "partition": partition,
         "kind": "Preference set" if of_set else "Contest",
-        "report": "preference_report.html" if of_set else "cocreation_report.html",
+        "report": OF_PREFERENCE_SETS.get(asset, "cocreation_report.html"),
         "chosen_by": chosen_by,
         "figures": figures,
         "provenance": {"code_version": code_version},
@@ -185,13 +223,23 @@ def figures_markdown(figures: Sequence[DrawnFigure], views: Sequence[View]) -> s
     return "\n\n".join([*map(_in_words, figures), *shown_notes, *(_as_markdown(view) for view in views)])
 
 
+def first_picture(figures: Sequence[DrawnFigure]) -> str | None:
+    """The first figure that is drawn, as Markdown that holds the picture itself; None where there is none."""
+    for figure in figures:
+        if figure.figure is not None and (svg := small_picture(figure.figure, figure.alt)):
+            held = base64.b64encode(svg.encode("utf-8", "replace")).decode()
+            return f"![{escape(figure.title)}](data:image/svg+xml;base64,{held})"
+    return None
+
+
 def _labelled(table: pd.DataFrame, coverage: pd.DataFrame | None) -> pd.DataFrame:
     """The table, every judge called by its label, so that none is shown without its tags."""
     if coverage is None:
         return table
     labels = {judge: kind.label for judge, kind in judge_kinds(coverage).items()}
-    if "judge" in table:
-        return table.assign(judge=table["judge"].map(lambda judge: labels.get(judge, judge)))
+    judges = [name for name in ("judge", "judge_1", "judge_2") if name in table]
+    if judges:
+        return table.assign(**{name: table[name].map(lambda judge: labels.get(judge, judge)) for name in judges})
     if {"of", "name"} <= set(table.columns):
         named = table["name"].where(table["of"] != "judge", table["name"].map(lambda judge: labels.get(judge, judge)))
         return table.assign(name=named)

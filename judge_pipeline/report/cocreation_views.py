@@ -23,6 +23,7 @@ from judge_pipeline.figures.estimates import (
 )
 from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.inputs import JudgeKind, ReportProvenance
+from judge_pipeline.report.trace_anchor import figure_link
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View, counts_view
 from judge_pipeline.tables.metric_words import METRICS, MetricWords
 
@@ -45,11 +46,11 @@ def overview(table: pd.DataFrame) -> View:
         value = estimate.value
         whole = value is not None and value == round(value)
         shown = "undefined" if value is None else f"{int(value):,}" if whole else format_number(value, 2)
-        marks = view.mark(estimate)
+        marks, home = view.mark(estimate), figure_link("contest_overview", statistic=row["statistic"])
         view.rows.append(
             [
                 Cell(row["label"]),
-                Cell(shown, marks=marks, numeric=True, undefined=value is None),
+                Cell(shown, marks=marks, numeric=True, undefined=value is None, link=home),
                 Cell(f"{estimate.n:,} {row['counted_over']}", numeric=True),
             ]
         )
@@ -120,7 +121,7 @@ def scores(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
     """Table IV with intervals and n."""
     view = _metric_view("scores", "Each judge on test: value, 95% interval, n (paper 1, Table IV)", TABLE_IV)
     for judge, found in metrics_by_judge(metrics).items():
-        cells = [_metric_cell(view, name, found) for name in TABLE_IV]
+        cells = [_of_metric(_metric_cell(view, name, found), judge, name) for name in TABLE_IV]
         view.rows.append([_judge_cell(judge, kinds), *cells])
     view.remarks.append(
         "↑ higher is better, ↓ lower is better. t* is chosen on val by the best MCC there and applied unchanged; where "
@@ -135,7 +136,8 @@ def decisions(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> View:
     view = _metric_view("decisions", "Accept or reject at t*, on test: value, 95% interval, n", DECISIONS)
     for judge, found in metrics_by_judge(metrics).items():
         if any(name in found for name in DECISIONS):
-            view.rows.append([_judge_cell(judge, kinds), *(view.estimate(found.get(name)) for name in DECISIONS)])
+            cells = [_of_metric(view.estimate(found.get(name)), judge, name) for name in DECISIONS]
+            view.rows.append([_judge_cell(judge, kinds), *cells])
     return view
 
 
@@ -146,7 +148,8 @@ def further_metrics(metrics: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> Vi
     view = _metric_view("further", "Further figures of each judge: value, 95% interval, n", names)
     for judge, found in metrics_by_judge(metrics).items():
         if any(name in found for name in names):
-            view.rows.append([_judge_cell(judge, kinds), *(view.estimate(found.get(name)) for name in names)])
+            cells = [_of_metric(view.estimate(found.get(name)), judge, name) for name in names]
+            view.rows.append([_judge_cell(judge, kinds), *cells])
     return view
 
 
@@ -165,10 +168,11 @@ def agreement_summary(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -
     ):
         estimate = overall_agreement(agreement, statistic)
         if estimate is not None:
-            view.rows.append([Cell(label), *view.in_columns(estimate)])
+            view.rows.append([Cell(label), *_of_agreement(view.in_columns(estimate), statistic)])
     for judge, estimate in judge_agreement_means(agreement).items():
         cell = _judge_cell(judge, kinds)
-        view.rows.append([replace(cell, text=f"Mean Cohen's κ of {judge} with the others"), *view.in_columns(estimate)])
+        cells = _of_agreement(view.in_columns(estimate), "judge_mean_cohen", judge)
+        view.rows.append([replace(cell, text=f"Mean Cohen's κ of {judge} with the others"), *cells])
     return view
 
 
@@ -195,8 +199,8 @@ def agreement_pairs(agreement: pd.DataFrame, kinds: Mapping[str, JudgeKind]) -> 
 
     for pair in sorted(pairs, key=rank):
         labels = " · ".join(kinds[judge].label if judge in kinds else judge for judge in pair)
-        same = replace(view.estimate(raw.get(pair)), below=())
-        view.rows.append([Cell(labels), *view.in_columns(pairs[pair]), same])
+        same = _of_agreement([replace(view.estimate(raw.get(pair)), below=())], "raw_agreement", *pair)
+        view.rows.append([Cell(labels), *_of_agreement(view.in_columns(pairs[pair]), "cohen", *pair), *same])
     return view
 
 
@@ -243,7 +247,7 @@ def success(table: pd.DataFrame) -> View:
             [
                 Cell(str(count(row["turn"]))),
                 Cell(f"{count(row['n_solved']):,}", numeric=True),
-                *view.in_columns(read_estimate(row), 4),
+                *_home_first(view.in_columns(read_estimate(row), 4), "success_at_turn", turn=row["turn"]),
             ]
         )
     return view
@@ -264,7 +268,7 @@ def survival(table: pd.DataFrame) -> View:
         counts = [f"{count(row[name]):,}" for name in ("n_at_risk", "n_events", "n_censored")]
         view.rows.append(
             [Cell(str(count(row["turn"]))), *(Cell(value, numeric=True) for value in counts),
-             *view.in_columns(read_estimate(row), 4)]
+             *_home_first(view.in_columns(read_estimate(row), 4), "survival", turn=row["turn"])]
         )  # fmt: skip
     return view
 
@@ -345,6 +349,24 @@ def _metric_cell(view: View, name: str, found: Mapping[str, Estimate]) -> Cell:
         further = () if clipped is None or not clipped.value else (f"{int(clipped.value):,} clipped",)
         return view.estimate(found.get(name), 3, further)
     return view.estimate(found.get(name))
+
+
+def _home(cell: Cell, table: str, **key: Any) -> Cell:
+    """A figure's cell with the way to where it comes from; a figure that was not computed has none."""
+    return cell if cell.estimate is None else replace(cell, link=figure_link(table, **key))
+
+
+def _home_first(cells: list[Cell], table: str, **key: Any) -> list[Cell]:
+    return [_home(cells[0], table, **key), *cells[1:]]
+
+
+def _of_metric(cell: Cell, judge: str, metric: str) -> Cell:
+    return _home(cell, "judge_metrics", judge=judge, metric=metric)
+
+
+def _of_agreement(cells: list[Cell], statistic: str, *judges: str) -> list[Cell]:
+    named = dict(zip(("judge_1", "judge_2"), judges, strict=False))
+    return _home_first(cells, "judge_agreement", statistic=statistic, rated="decision", **named)
 
 
 def _changes(rows: Sequence[Mapping[Any, Any]], column: str) -> list[Mapping[Any, Any]]:

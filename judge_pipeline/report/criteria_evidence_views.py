@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.criteria_figures import of_judges
 from judge_pipeline.figures.estimates import format_number, number, p_words, read_estimate
 from judge_pipeline.report.criteria_inputs import CriteriaReportInput
-from judge_pipeline.report.criteria_views import judge_cell
+from judge_pipeline.report.criteria_views import judge_cell, led_home
 from judge_pipeline.report.view import Cell, Heading, View
 from judge_pipeline.tables.criteria_ablation import (
     ASPECT_FIGURES,
+    CRITERIA_ABLATION,
+    CRITERIA_ASPECTS,
     SKEW_FIGURES,
     SKEW_LEVELS,
     SKEW_PARTS,
@@ -57,7 +59,10 @@ def filtering(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
         empty="No configuration asks in both orders.",
     )  # fmt: skip
     for judge, name, found in _of_table_6(ablation):
-        cells = [view.estimate(read_estimate(found[each]), further=_p(found[each])) for each in _OTHER]
+        cells = [
+            led_home(view.estimate(read_estimate(row), further=_p(row)), CRITERIA_ABLATION, row)
+            for row in (found[each] for each in _OTHER)
+        ]
         view.rows.append([Cell(name), judge_cell(given, judge), *cells])
     return view
 
@@ -72,8 +77,8 @@ def aspects(given: CriteriaReportInput, table: pd.DataFrame) -> View:
     for judge in given.judges:
         own = table[(table["judge"] == judge) & (table["configuration"] == given.full_of(judge))]
         for aspect, part in own.groupby("aspect", sort=False):
-            found = {row["figure"]: read_estimate(row) for row in part.to_dict("records")}
-            cells = [view.estimate(found.get(name)) for name in ASPECT_FIGURES]
+            found = {row["figure"]: row for row in part.to_dict("records")}
+            cells = [_of_aspect(view, found.get(name)) for name in ASPECT_FIGURES]
             view.rows.append([Cell(str(aspect)), judge_cell(given, judge), *cells])
     view.remarks.append(
         "Decides the majority: the share of verdicts without which another side, or none, would have more criteria. "
@@ -127,21 +132,22 @@ def _of_table_6(ablation: pd.DataFrame) -> list[tuple[str, str, dict[str, dict[s
 def _skew_row(
     view: View, given: CriteriaReportInput, judge: str, name: str, lead: str, rows: list[dict[str, Any]]
 ) -> list[Cell]:
-    own = [read_estimate(row) for row in rows]
-    left_out = f" ({own[0].n_left_out:,} left out)" if own[0].n_left_out else ""
-    cells = [_short(view, estimate) for estimate in own]
-    return [
-        Cell(lead), judge_cell(given, judge), Cell(name), *cells, Cell(f"{own[0].n:,}{left_out}", numeric=True)
-    ]  # fmt: skip
+    first = read_estimate(rows[0])
+    left_out = f" ({first.n_left_out:,} left out)" if first.n_left_out else ""
+    cells = [_short(view, row) for row in rows]
+    return [Cell(lead), judge_cell(given, judge), Cell(name), *cells, Cell(f"{first.n:,}{left_out}", numeric=True)]
 
 
-def _short(view: View, estimate: Estimate) -> Cell:
+def _short(view: View, row: Mapping[str, Any]) -> Cell:
     """A value with its interval; n stands in a column of its own."""
+    estimate = read_estimate(row)
     cell = view.estimate(estimate)
-    return Cell(
-        cell.text, cell.below[:1] if estimate.ci95 else (), cell.marks, True, undefined=cell.undefined,
-        estimate=estimate,
-    )  # fmt: skip
+    short = replace(cell, below=cell.below[:1] if estimate.ci95 else (), further=())
+    return led_home(short, CRITERIA_ABLATION, row)
+
+
+def _of_aspect(view: View, row: Mapping[str, Any] | None) -> Cell:
+    return view.estimate(None) if row is None else led_home(view.estimate(read_estimate(row)), CRITERIA_ASPECTS, row)
 
 
 def _p(row: Mapping[str, Any]) -> list[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from judge_pipeline.figures.criteria_calls import criteria_calls_figure
 from judge_pipeline.figures.criteria_gains import criteria_gains_figure
@@ -20,6 +20,9 @@ from judge_pipeline.report.page import render
 from judge_pipeline.report.preference_inputs import PreferenceProvenance
 from judge_pipeline.report.preference_views import provenance as provenance_views
 from judge_pipeline.report.view import Cell, Heading, View
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 TEMPLATE = "criteria.html.j2"
 
@@ -77,15 +80,23 @@ def head(given: CriteriaReportInput) -> str:
 
 def criteria_figures(given: CriteriaReportInput) -> list[DrawnFigure]:
     """The figures of the report in its order."""
-    ablation = given.criteria_ablation
+    return ablation_figures(given.criteria_ablation, {judge: given.called(judge) for judge in given.judges})
+
+
+def ablation_figures(ablation: pd.DataFrame | None, called: Mapping[str, str]) -> list[DrawnFigure]:
+    """What judges reach and gain, their position skew, and what it takes; nothing where nobody judged.
+
+    Args:
+        ablation: table CRITERIA_ABLATION.
+        called: judge -> what it is called on the page, in the order of the figures.
+    """
     if ablation is None or ablation.empty:
         return []
-    judges = [(place, judge, given.called(judge)) for place, judge in enumerate(given.judges, 1)]
-    skew = criteria_skew_figure(ablation, {judge: called for _, judge, called in judges})
+    judges = [(place, judge, name) for place, (judge, name) in enumerate(called.items(), 1)]
     return [
-        *(criteria_gains_figure(ablation, judge, f"gains-{place}", called) for place, judge, called in judges),
-        replace(skew, source="CriterAlign, Table 6"),
-        *(criteria_calls_figure(ablation, judge, f"costs-{place}", called) for place, judge, called in judges),
+        *(criteria_gains_figure(ablation, judge, f"gains-{place}", name) for place, judge, name in judges),
+        replace(criteria_skew_figure(ablation, called), source="CriterAlign, Table 6"),
+        *(criteria_calls_figure(ablation, judge, f"costs-{place}", name) for place, judge, name in judges),
     ]
 
 

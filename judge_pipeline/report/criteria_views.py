@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures.criteria_figures import figures_of, floors_of, of_judges
 from judge_pipeline.figures.estimates import format_number, number, p_words, read_estimate, text
 from judge_pipeline.report.criteria_inputs import CriteriaReportInput, is_scripted
+from judge_pipeline.report.trace_anchor import CRITERIA_FOLDER, row_link
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View
 from judge_pipeline.settings.criteria import Configuration
-from judge_pipeline.tables.criteria_ablation import ABLATION_FIGURES, CALL_FIGURES, REFINEMENT_PHASES, REFINEMENT_WAYS
+from judge_pipeline.table_schema import Table
+from judge_pipeline.tables.criteria_ablation import (
+    ABLATION_FIGURES,
+    CALL_FIGURES,
+    CRITERIA_ABLATION,
+    REFINEMENT_PHASES,
+    REFINEMENT_WAYS,
+)
 
 PAPER_TITLES: Mapping[str, str] = {
     "1": "against monolithic judging and baselines",
@@ -125,13 +133,15 @@ def synthesizers(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
     rows = ablation[(ablation["paper_table"] == "4") & (ablation["figure"] == "gain_over_monolithic")]
     for row in rows.to_dict("records"):
         judge, name = str(row["judge"]), str(row["configuration"])
-        acc = figures_of(ablation, judge, "acc")
+        acc = ablation[(ablation["judge"] == judge) & (ablation["figure"] == "acc")]
+        acc = acc[acc["paper_table"].isna() & acc["category"].isna()]
+        of = {str(own["configuration"]): own for own in acc.to_dict("records")}
         use = given.configurations[name].guidance if name in given.configurations else None
         whose = "nobody" if use is None else use.file or use.synthesizer or "itself"
         view.rows.append(
             [
-                judge_cell(given, judge), Cell(whose, below=(name,)), view.estimate(acc.get(str(row["against"]))),
-                view.estimate(acc.get(name)), _estimate(view, row),
+                judge_cell(given, judge), Cell(whose, below=(name,)), _estimate(view, of.get(str(row["against"]))),
+                _estimate(view, of.get(name)), _estimate(view, row),
             ]
         )  # fmt: skip
     return view
@@ -164,7 +174,9 @@ def floors(ablation: pd.DataFrame) -> View:
         "floors", "Floors: Acc of what needs no judgment",
         (Heading("Floor"), Heading("Acc", numeric=True), *ESTIMATE_HEADINGS), empty="No floor could be computed.",
     )  # fmt: skip
-    view.rows = [[Cell(name), *view.in_columns(own)] for name, own in floors_of(ablation).items()]
+    for name, own in floors_of(ablation).items():
+        value, *interval_and_n = view.in_columns(own)
+        view.rows.append([Cell(name), replace(value, link=_floor_link(name)), *interval_and_n])
     return view
 
 
@@ -199,7 +211,7 @@ def calls(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
     names = (*CALL_FIGURES, "n_requests_per_pair")
     rows = of_judges(ablation)
     for (judge, name), part in rows[rows["figure"].isin(names)].groupby(["judge", "configuration"], sort=False):
-        found = {own["figure"]: read_estimate(own) for own in part.to_dict("records")}
+        found = {own["figure"]: own for own in part.to_dict("records")}
         cells = [
             count_cell(view, found.get(figure), 4 if "usd" in figure else int(figure.endswith("pair")))
             for figure in names
@@ -217,17 +229,18 @@ def savings(given: CriteriaReportInput, ablation: pd.DataFrame) -> View:
          Heading("In batches (BTCR)", numeric=True), Heading("Saved", numeric=True), Heading("As asked", numeric=True)),
         empty="No configuration with pairwise verdicts refines criteria.", foldable=True,
     )  # fmt: skip
-    rows = of_judges(ablation)
-    for (judge, name), part in rows[rows["paper_table"] == "7"].groupby(["judge", "configuration"], sort=False):
-        found = {own["figure"]: number(own["value"]) for own in part.to_dict("records")}
+    own = of_judges(ablation)
+    for (judge, name), part in own[own["paper_table"] == "7"].groupby(["judge", "configuration"], sort=False):
+        found = {own["figure"]: own for own in part.to_dict("records")}
         for phase, words in REFINEMENT_PHASES.items():
-            plain, batched, asked = (found.get(f"{phase}_{way}") for way in REFINEMENT_WAYS)
+            rows = [found.get(f"{phase}_{way}") for way in REFINEMENT_WAYS]
+            plain, batched, _ = (None if row is None else number(row["value"]) for row in rows)
+            cells = [_counted(row) for row in rows]
             saved = None if not plain or batched is None else f"{format_number(100 * (1 - batched / plain), 1)}%"
             view.rows.append(
                 [
-                    Cell(words), judge_cell(given, str(judge)), Cell(str(name)), _plain(plain, 0), _plain(batched, 0),
-                    Cell(saved or "–", numeric=True, undefined=saved is None),
-                    _plain(asked, 0),
+                    Cell(words), judge_cell(given, str(judge)), Cell(str(name)), *cells[:2],
+                    Cell(saved or "–", numeric=True, undefined=saved is None), cells[2],
                 ]
             )  # fmt: skip
     view.remarks.append(
@@ -247,13 +260,26 @@ def judge_cell(given: CriteriaReportInput, judge: str) -> Cell:
     return Cell(judge, tags=(*scripted, *(tag for tag in kind.tags if not scripted or tag != "simulated")))
 
 
-def count_cell(view: View, estimate: Estimate | None, decimals: int = 0) -> Cell:
+def count_cell(view: View, row: Row | None, decimals: int = 0) -> Cell:
     """A total or a mean of counts: no interval, and the same n in the whole table."""
-    if estimate is None:
+    if row is None:
         return Cell("not computed", undefined=True, numeric=True)
+    estimate = read_estimate(row)
     if estimate.value is None:
-        return Cell("undefined", undefined=True, numeric=True, marks=view.mark(estimate), estimate=estimate)
-    return Cell(f"{estimate.value:,.{decimals}f}", numeric=True, estimate=estimate)
+        cell = Cell("undefined", undefined=True, numeric=True, marks=view.mark(estimate), estimate=estimate)
+    else:
+        cell = Cell(f"{estimate.value:,.{decimals}f}", numeric=True, estimate=estimate)
+    return led_home(cell, CRITERIA_ABLATION, row)
+
+
+def led_home(cell: Cell, table: Table, row: Row) -> Cell:
+    """A figure's cell with the way to where it comes from."""
+    return replace(cell, link=row_link(CRITERIA_FOLDER, table, row))
+
+
+def _floor_link(name: str) -> str:
+    key = {"judge": name, "figure": "acc"}
+    return row_link(CRITERIA_FOLDER, CRITERIA_ABLATION, {**dict.fromkeys(CRITERIA_ABLATION.key), **key})
 
 
 def _costs(ablation: pd.DataFrame, judge: str, name: str) -> list[Cell]:
@@ -268,6 +294,11 @@ def _costs(ablation: pd.DataFrame, judge: str, name: str) -> list[Cell]:
         _plain(sum(known) if len(known) == len(tokens) else None, 0),
         _plain(value("cost_usd_per_pair"), 5),
     ]
+
+
+def _counted(row: Row | None) -> Cell:
+    cell = _plain(None if row is None else number(row["value"]), 0)
+    return cell if row is None or cell.undefined else led_home(cell, CRITERIA_ABLATION, row)
 
 
 def _plain(value: float | None, decimals: int) -> Cell:
@@ -292,7 +323,7 @@ def _estimate(view: View, row: Row | None) -> Cell:
     further = [p_words(p_value)] if p_value is not None else []
     over = text(row["against"])
     further += [f"over {over}"] if over and row["figure"] != "gain_over_monolithic" else []
-    return view.estimate(read_estimate(row), further=further)
+    return led_home(view.estimate(read_estimate(row), further=further), CRITERIA_ABLATION, row)
 
 
 def _slug(table: str) -> str:

@@ -10,8 +10,9 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import number, p_words, read_estimate, text
 from judge_pipeline.report.inputs import JudgeKind
+from judge_pipeline.report.preference_homes import Homes
 from judge_pipeline.report.view import ESTIMATE_HEADINGS, Cell, Heading, View
-from judge_pipeline.tables.preference_accuracy import PREFERENCE_FIGURES
+from judge_pipeline.tables.preference_accuracy import PREFERENCE_ACCURACY, PREFERENCE_FIGURES
 
 TABLE_2 = ("acc_pc", "acc", "gap", "choice_share", "consistent_share", "valid_share")
 OF_A_CATEGORY = ("acc_pc", "acc", "consistent_share", "first_slot_share")
@@ -44,31 +45,33 @@ def under_rule(accuracy: pd.DataFrame, rule: str) -> pd.DataFrame:
 
 
 def accuracy_views(
-    accuracy: pd.DataFrame, families: Mapping[str, str], kinds: Mapping[str, JudgeKind], rule: str, words: str
-) -> list[View]:
+    accuracy: pd.DataFrame, families: Mapping[str, str], kinds: Mapping[str, JudgeKind], homes: Homes, rule: str,
+    words: str,
+) -> list[View]:  # fmt: skip
     """The tables on choosing.
 
     Args:
         accuracy: table PREFERENCE_ACCURACY, judges called by their labels.
         families: judge's label -> its family, where it has one.
         kinds: what each judge is.
+        homes: where figures are led home.
         rule: the scoring rule.
         words: what it counts as right; may be empty.
     """
     own, cell = under_rule(accuracy, rule), judge_cells(kinds)
     shown = rule if own.empty else str(own["rule"].iloc[0])
     return [
-        table_2(own, families, cell, f"Scoring rule {shown}{f': {words}' if words and shown == rule else ''}"),
-        levels(own),
-        categories(own, cell),
-        differences(own, cell),
-        biases(own, cell),
-        agreement(own, cell),
-        *([] if accuracy["rule"].nunique() < 2 else [rules(accuracy, cell)]),
+        table_2(own, families, cell, homes, f"Scoring rule {shown}{f': {words}' if words and shown == rule else ''}"),
+        levels(own, homes),
+        categories(own, cell, homes),
+        differences(own, cell, homes),
+        biases(own, cell, homes),
+        agreement(own, cell, homes),
+        *([] if accuracy["rule"].nunique() < 2 else [rules(accuracy, cell, homes)]),
     ]
 
 
-def table_2(own: pd.DataFrame, families: Mapping[str, str], cell: JudgeCell, rule_words: str) -> View:
+def table_2(own: pd.DataFrame, families: Mapping[str, str], cell: JudgeCell, homes: Homes, rule_words: str) -> View:
     """Judges, those of a family together: Acc_PC, Acc, and the shares between the two (TRACE, Table 2)."""
     headings = [Heading("Judge"), *(_heading(name) for name in TABLE_2)]
     view = View(
@@ -78,7 +81,7 @@ def table_2(own: pd.DataFrame, families: Mapping[str, str], cell: JudgeCell, rul
     found = _by_name(own[(own["of"] == "judge") & own["category"].isna()])
     places = {family: place for place, family in enumerate(dict.fromkeys(families.get(judge, "") for judge in found))}
     for judge in sorted(found, key=lambda name: places[families.get(name, "")]):
-        figures = [_estimate(view, found[judge].get(name)) for name in TABLE_2]
+        figures = [_estimate(view, found[judge].get(name), homes) for name in TABLE_2]
         family = families.get(judge)
         view.rows.append([replace(cell(judge), below=(family,) if family else ()), *figures])
     view.remarks.append(
@@ -88,7 +91,7 @@ def table_2(own: pd.DataFrame, families: Mapping[str, str], cell: JudgeCell, rul
     return view
 
 
-def levels(own: pd.DataFrame) -> View:
+def levels(own: pd.DataFrame, homes: Homes) -> View:
     """What judges are to be held against: floors, the families' means, people."""
     view = View(
         "levels",
@@ -102,10 +105,11 @@ def levels(own: pd.DataFrame) -> View:
         for row in rows.to_dict("records"):
             other = text(row["other"])
             below = (f"against {other}", _p(row)) if other else ()
+            value, *interval_and_n = view.in_columns(read_estimate(row))
             view.rows.append(
                 [
                     Cell(str(row["name"])), Cell(shown), Cell(PREFERENCE_FIGURES[row["figure"]], below=below),
-                    *view.in_columns(read_estimate(row)),
+                    homes.of_cell(value, PREFERENCE_ACCURACY, row), *interval_and_n,
                 ]
             )  # fmt: skip
     if (own["of"] == "people").any():
@@ -115,7 +119,7 @@ def levels(own: pd.DataFrame) -> View:
     return view
 
 
-def categories(own: pd.DataFrame, cell: JudgeCell) -> View:
+def categories(own: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """The same by category of the pairs."""
     headings = (Heading("Judge"), Heading("Category"), *(_heading(name) for name in OF_A_CATEGORY))
     view = View(
@@ -125,12 +129,12 @@ def categories(own: pd.DataFrame, cell: JudgeCell) -> View:
     rows = own[(own["of"] == "judge") & own["category"].notna()]
     for (judge, category), part in rows.groupby(["name", "category"], sort=False):
         found = {row["figure"]: row for row in part.to_dict("records")}
-        figures = [_estimate(view, found.get(name)) for name in OF_A_CATEGORY]
+        figures = [_estimate(view, found.get(name), homes) for name in OF_A_CATEGORY]
         view.rows.append([cell(str(judge)), Cell(str(category)), *figures])
     return view
 
 
-def differences(own: pd.DataFrame, cell: JudgeCell) -> View:
+def differences(own: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """Every two judges on the same pairs, corrected for looking at all of them."""
     headings = (
         Heading("Judge"),
@@ -144,19 +148,19 @@ def differences(own: pd.DataFrame, cell: JudgeCell) -> View:
     rows = own[own["of"] == "difference"]
     for (one, other), part in rows.groupby(["name", "other"], sort=False):
         found = {row["figure"]: row for row in part.to_dict("records")}
-        figures = [_estimate(view, found.get(name), tested=True) for name in DIFFERENCES]
+        figures = [_estimate(view, found.get(name), homes, tested=True) for name in DIFFERENCES]
         view.rows.append([cell(str(one)), cell(str(other)), *figures])
     return view
 
 
-def biases(own: pd.DataFrame, cell: JudgeCell) -> View:
+def biases(own: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """Position and length bias with their tests."""
     view = View(
         "biases", "Position and length bias, p corrected by Holm over judges",
         (Heading("Judge"), *(_heading(name) for name in BIASES)), empty="No judge has a figure.",
     )  # fmt: skip
     for judge, found in _by_name(own[(own["of"] == "judge") & own["category"].isna()]).items():
-        figures = [_estimate(view, found.get(name), tested=name != "longer_share") for name in BIASES]
+        figures = [_estimate(view, found.get(name), homes, tested=name != "longer_share") for name in BIASES]
         view.rows.append([cell(judge), *figures])
     view.remarks.append(
         "First-slot share: 0.5 where the place of a response is nothing to the judge. Length bias: how much more often "
@@ -165,7 +169,7 @@ def biases(own: pd.DataFrame, cell: JudgeCell) -> View:
     return view
 
 
-def agreement(own: pd.DataFrame, cell: JudgeCell) -> View:
+def agreement(own: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """Every two raters, and all judges together."""
     headings = (
         Heading("Rater"),
@@ -180,12 +184,12 @@ def agreement(own: pd.DataFrame, cell: JudgeCell) -> View:
     rows = own[own["of"] == "agreement"]
     for (one, other), part in rows.groupby(["name", "other"], sort=False):
         found = {row["figure"]: row for row in part.to_dict("records")}
-        figures = [_estimate(view, found.get(name)) for name in ("raw_agreement", "cohen")]
+        figures = [_estimate(view, found.get(name), homes) for name in ("raw_agreement", "cohen")]
         view.rows.append([cell(str(one)), cell(str(other)), *figures])
     return view
 
 
-def rules(accuracy: pd.DataFrame, cell: JudgeCell) -> View:
+def rules(accuracy: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """Acc of each judge under every scoring rule that was computed: for comparison with other papers."""
     rows = accuracy[(accuracy["of"] == "judge") & (accuracy["figure"] == "acc") & accuracy["category"].isna()]
     names = list(dict.fromkeys(rows["rule"]))
@@ -196,7 +200,7 @@ def rules(accuracy: pd.DataFrame, cell: JudgeCell) -> View:
     )
     for judge, part in rows.groupby("name", sort=False):
         found = {row["rule"]: row for row in part.to_dict("records")}
-        view.rows.append([cell(str(judge)), *(_estimate(view, found.get(name)) for name in names)])
+        view.rows.append([cell(str(judge)), *(_estimate(view, found.get(name), homes) for name in names)])
     return view
 
 
@@ -232,12 +236,13 @@ def _heading(figure: str) -> Heading:
     return Heading(f"{PREFERENCE_FIGURES[figure]}\u00a0{_ARROWS.get(figure, '')}".strip(), numeric=True)
 
 
-def _estimate(view: View, row: Row | None, *, tested: bool = False) -> Cell:
+def _estimate(view: View, row: Row | None, homes: Homes, *, tested: bool = False) -> Cell:
     """A figure as a cell; with its corrected p where it is tested and there is one."""
     if row is None:
         return view.estimate(None)
     estimate = read_estimate(row)
-    return view.estimate(estimate, further=[_p(row)] if tested and estimate.value is not None else ())
+    cell = view.estimate(estimate, further=[_p(row)] if tested and estimate.value is not None else ())
+    return homes.of_cell(cell, PREFERENCE_ACCURACY, row)
 
 
 def _p(row: Row) -> str:

@@ -21,6 +21,9 @@ _TABLES = {
 OVER_SETS = ("preference_ranks", "rubric_themes")
 """Tables of the report that there are once, over all sets."""
 
+VIEWS_OVER_SETS = ("ranks", "themes", "missing")
+"""The views that show them, or that they are not there."""
+
 JUDGMENTS = pair_judging.PAIR_JUDGMENTS
 """The one table that there is for each judge."""
 

@@ -10,15 +10,24 @@ import pandas as pd
 
 from judge_pipeline.figures.estimates import count, format_number, number, p_words, read_estimate
 from judge_pipeline.report.preference_accuracy_views import JudgeCell
+from judge_pipeline.report.preference_homes import Homes
 from judge_pipeline.report.preference_rubric_views import verdict_cell
 from judge_pipeline.report.view import Cell, Heading, View
-from judge_pipeline.tables.misalignment import EFFECTS, MISALIGNMENT_TESTS
+from judge_pipeline.table_schema import Table
+from judge_pipeline.tables.misalignment import (
+    EFFECTS,
+    MISALIGNMENT,
+    MISALIGNMENT_TESTS,
+    PREFERENCE_MODEL_FITS,
+    PREFERENCE_MODELS,
+)
 
 HIGH_VIF = 10.0
 """From this variance inflation on an item is told from others by few pairs (``preference_models.HIGH_VIF``)."""
 
 ANTI_CONSERVATIVE = "anti-conservative"
 _OF_A_JUDGE = ("paired", "trace_per_judge")
+_OTHER_EFFECTS = ("marginal_effect", "relative")
 
 Row = Mapping[str, Any]
 
@@ -29,13 +38,14 @@ def divergent_items(tested: pd.DataFrame) -> list[str]:
     return sorted(ours, key=lambda item: -abs(number(ours[item]["value"]) or 0.0))
 
 
-def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser: str) -> View:
+def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser: str, homes: Homes) -> View:
     """Every item: pooled judges against the labels' chooser, by our test and by the paper's two.
 
     Args:
         tested: table MISALIGNMENT, items by their titles.
         models: table PREFERENCE_MODELS, for variance inflation; None: not made.
         chooser: what the labels' side is called.
+        homes: where figures are led home.
     """
     view = View(
         "misaligned-items", "Where judges, pooled, weigh an item otherwise; the most divergent first",
@@ -62,9 +72,9 @@ def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser:
         view.rows.append(
             [
                 Cell(item), _plain(ours["people"]), _plain(ours["judges"], _spread(ours)),
-                view.estimate(read_estimate(ours), 2), _verdict(ours, "p_bh", "BH"),
+                _estimate(view, MISALIGNMENT, ours, homes), _verdict(ours, "p_bh", "BH"),
                 _papers(papers, of_judges),
-                *(_other_effect(view, found[name, "paired"].get(item)) for name in ("marginal_effect", "relative")),
+                *(_other_effect(view, found[name, "paired"].get(item), homes) for name in _OTHER_EFFECTS),
                 _plain(vifs.get(item)),
             ]
         )  # fmt: skip
@@ -78,7 +88,7 @@ def misaligned_items(tested: pd.DataFrame, models: pd.DataFrame | None, chooser:
     return view
 
 
-def misaligned_judges(tested: pd.DataFrame, cell: JudgeCell) -> View:
+def misaligned_judges(tested: pd.DataFrame, cell: JudgeCell, homes: Homes) -> View:
     """The judges and items for which ours or the paper's test finds a difference, those that ours finds first."""
     view = View(
         "misaligned-judges", "Single judges that weigh an item otherwise, by ours or by the paper's test",
@@ -99,7 +109,7 @@ def misaligned_judges(tested: pd.DataFrame, cell: JudgeCell) -> View:
         relative = found.get(("relative", "paired", judge, item))
         view.rows.append(
             [
-                cell(judge), Cell(item), view.estimate(read_estimate(ours), 2), _verdict(ours, "p_bh", "BH"),
+                cell(judge), Cell(item), _estimate(view, MISALIGNMENT, ours, homes), _verdict(ours, "p_bh", "BH"),
                 Cell("–") if papers is None else verdict_cell(papers["misaligned"]),
                 Cell("–") if relative is None else _verdict(relative, "p_bh", "BH"),
             ]
@@ -108,8 +118,9 @@ def misaligned_judges(tested: pd.DataFrame, cell: JudgeCell) -> View:
 
 
 def coefficients(
-    models: pd.DataFrame, fits: pd.DataFrame | None, cell: JudgeCell, chooser: str, order: Sequence[str]
-) -> View:
+    models: pd.DataFrame, fits: pd.DataFrame | None, cell: JudgeCell, chooser: str, order: Sequence[str],
+    homes: Homes,
+) -> View:  # fmt: skip
     """Coefficients of every model, a row each, beside how well it predicts pairs that it did not see."""
     own = models[models["effect"] == "coefficient"]
     items = [
@@ -128,15 +139,16 @@ def coefficients(
     for key, rows in own.groupby(own["judge"].fillna(""), sort=False):
         found = {row["item"]: row for row in rows.to_dict("records")}
         fit = fitted.get(str(key))
-        held_out = view.estimate(None if fit is None else read_estimate(fit), 2, [] if fit is None else [_floor(fit)])
-        values = [_coefficient(view, found.get(item)) for item in items]
+        floor = [] if fit is None else [_floor(fit)]
+        held_out = _estimate(view, PREFERENCE_MODEL_FITS, fit, homes, floor)
+        values = [_coefficient(view, found.get(item), homes) for item in items]
         n = ", ".join(dict.fromkeys(f"n = {count(row['n']):,}" for row in found.values()))
         view.rows.append([replace(_name(str(key), cell, chooser), below=(n,)), held_out, *values])
     view.remarks.append("A model that is no better than its floor says nothing about what its chooser weighs.")
     return view
 
 
-def model_fits(fits: pd.DataFrame, models: pd.DataFrame | None, cell: JudgeCell, chooser: str) -> View:
+def model_fits(fits: pd.DataFrame, models: pd.DataFrame | None, cell: JudgeCell, chooser: str, homes: Homes) -> View:
     """How far each model can be trusted: held-out accuracy against its floor, separation, variance inflation."""
     view = View(
         "model-fits", "How far each model can be trusted",
@@ -153,7 +165,7 @@ def model_fits(fits: pd.DataFrame, models: pd.DataFrame | None, cell: JudgeCell,
         highest = max(vifs, key=lambda item: vifs[item], default=None)
         view.rows.append(
             [
-                _name(key, cell, chooser), view.estimate(read_estimate(row), 2), _plain(row["floor"]),
+                _name(key, cell, chooser), _estimate(view, PREFERENCE_MODEL_FITS, row, homes), _plain(row["floor"]),
                 Cell(above_floor(row)),
                 Cell(f"{count(row['n_chose_b']):,}", below=(f"of {count(row['n']):,}",), numeric=True),
                 verdict_cell(row["separated"]),
@@ -206,19 +218,23 @@ def _spread(row: Row) -> tuple[str, ...]:
     return (judges,) if tau2 is None else (judges, f"τ² {format_number(tau2, 2)}")
 
 
-def _other_effect(view: View, row: Row | None) -> Cell:
+def _estimate(view: View, table: Table, row: Row | None, homes: Homes, further: Sequence[str] = ()) -> Cell:
     if row is None:
         return view.estimate(None)
-    p = number(row["p_bh"])
+    return homes.of_cell(view.estimate(read_estimate(row), 2, further), table, row)
+
+
+def _other_effect(view: View, row: Row | None, homes: Homes) -> Cell:
+    p = None if row is None else number(row["p_bh"])
     further = [] if p is None else [f"{'★ ' if _found(row) else ''}{p_words(p)}"]
-    return view.estimate(read_estimate(row), 2, further)
+    return _estimate(view, MISALIGNMENT, row, homes, further)
 
 
-def _coefficient(view: View, row: Row | None) -> Cell:
+def _coefficient(view: View, row: Row | None, homes: Homes) -> Cell:
     """A coefficient without its n, which stands once in the row."""
     if row is None:
         return Cell("–")
-    cell = view.estimate(read_estimate(row), 2)
+    cell = _estimate(view, PREFERENCE_MODELS, row, homes)
     return replace(cell, below=cell.below[:1] if cell.estimate is not None and cell.estimate.ci95 else ())
 
 

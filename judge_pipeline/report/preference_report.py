@@ -29,6 +29,7 @@ from judge_pipeline.report.preference_accuracy_views import (
 from judge_pipeline.report.preference_cautions import preference_cautions
 from judge_pipeline.report.preference_examples import RULE, Example, examples
 from judge_pipeline.report.preference_findings import preference_findings
+from judge_pipeline.report.preference_homes import Homes
 from judge_pipeline.report.preference_inputs import (
     PreferenceProvenance,
     PreferenceReportInput,
@@ -130,7 +131,7 @@ def _of_accuracy(given: PreferenceReportInput, provenance: PreferenceProvenance)
     if given.preference_accuracy is None:
         return []
     rule, words = provenance.rule, provenance.rules.get(provenance.rule, "")
-    found = accuracy_views(given.preference_accuracy, given.families, given.kinds, rule, words)
+    found = accuracy_views(given.preference_accuracy, given.families, given.kinds, Homes.of(given), rule, words)
     ranks = given.preference_ranks
     own = None if ranks is None else ranks[(ranks[["set_1", "set_2"]] == provenance.preference_set).any(axis=1)]
     return [*found, rank_relations(own)]
@@ -139,7 +140,7 @@ def _of_accuracy(given: PreferenceReportInput, provenance: PreferenceProvenance)
 def _of_rubric(given: PreferenceReportInput, provenance: PreferenceProvenance) -> list[View]:
     found = [] if given.rubric is None else [rubric_views.rubric_items(given.rubric)]
     if given.rubric_score_agreement is not None:
-        found.append(rubric_views.score_reliability(given.rubric_scores, given.rubric_score_agreement))
+        found.append(rubric_views.score_reliability(given.rubric_scores, given.rubric_score_agreement, Homes.of(given)))
     if given.rubric_themes is not None:
         found.append(rubric_views.themes(given.rubric_themes, provenance.preference_set, item_titles(given.rubric)))
     return found
@@ -147,14 +148,17 @@ def _of_rubric(given: PreferenceReportInput, provenance: PreferenceProvenance) -
 
 def _of_models(given: PreferenceReportInput, chooser: str) -> list[View]:
     models, fits, tested = given.preference_models, given.preference_model_fits, given.misalignment
-    cell, found = judge_cells(given.kinds), []
+    cell, homes, found = judge_cells(given.kinds), Homes.of(given), []
     if tested is not None:
-        found += [weighed.misaligned_items(tested, models, chooser), weighed.misaligned_judges(tested, cell)]
+        found += [
+            weighed.misaligned_items(tested, models, chooser, homes),
+            weighed.misaligned_judges(tested, cell, homes),
+        ]
     if fits is not None:
-        found.append(weighed.model_fits(fits, models, cell, chooser))
+        found.append(weighed.model_fits(fits, models, cell, chooser, homes))
     if models is not None:
         order = [] if tested is None else weighed.divergent_items(tested)
-        found.append(weighed.coefficients(models, fits, cell, chooser, order))
+        found.append(weighed.coefficients(models, fits, cell, chooser, order, homes))
     return found
 
 

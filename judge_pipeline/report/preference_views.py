@@ -10,7 +10,9 @@ from judge_pipeline.figures.estimates import count, format_number, number, read_
 from judge_pipeline.report.asked_with import asked_with_words
 from judge_pipeline.report.inputs import JudgeKind
 from judge_pipeline.report.preference_inputs import OVER_SETS, PreferenceProvenance, PreferenceReportInput
+from judge_pipeline.report.trace_anchor import PREFERENCE_FOLDER, row_link
 from judge_pipeline.report.view import Cell, Heading, View
+from judge_pipeline.tables import DATASET_PROFILE
 
 PROFILE_WORDS = {
     "pairs": "Pairs",
@@ -57,10 +59,11 @@ def profile(table: pd.DataFrame) -> View:
         name = PROFILE_WORDS[figure] + (f", {row['statistic']}" if row["statistic"] in ("p50", "p95") else "")
         value = "undefined" if estimate.value is None else _value(estimate.value, share=row["statistic"] == "share")
         left_out = f" ({estimate.n_left_out:,} left out)" if estimate.n_left_out else ""
+        home = row_link(PREFERENCE_FOLDER, DATASET_PROFILE, row)
         view.rows.append(
             [
                 Cell(name if level is None else f"{name}: {level}"),
-                Cell(value, marks=view.mark(estimate), numeric=True, undefined=estimate.value is None),
+                Cell(value, marks=view.mark(estimate), numeric=True, undefined=estimate.value is None, link=home),
                 Cell(f"{estimate.n:,}{left_out}", numeric=True),
             ]
         )

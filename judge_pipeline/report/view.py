@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -191,8 +192,12 @@ def counts_view(name: str, caption: str, counts: Mapping[str, str]) -> View:
 
 
 def _number(text: str) -> float | None:
-    """The number that a text is, with thousands separated by commas or not; None where it is none."""
+    """The number that a text is, with thousands separated by commas or not; None where it is none.
+
+    Names like "nan" and "inf" are none, nor is a hash like "4e91823", which would be larger than any.
+    """
     try:
-        return float(text.replace(",", "").rstrip("%"))
+        number = float(text.replace(",", "").rstrip("%"))
     except ValueError:
         return None
+    return number if math.isfinite(number) else None

@@ -9,6 +9,7 @@ from typing import Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from judge_pipeline.settings.bundle import BUNDLE_WORDS, Level
 from judge_pipeline.settings.names import SettingsModel
 from judge_pipeline.settings.redaction import RedactionSettings
 from judge_pipeline.settings.yaml_file import SettingsError
@@ -188,6 +189,7 @@ class ContestSettings(SettingsModel):
         default=DynamicsSettings(),
         description="How times to success are grouped, and what recovery and stagnation are",
     )
+    bundle: Level = Field(default="redacted", description=BUNDLE_WORDS)
     participant_names: dict[str, str] = Field(
         default_factory=dict, description="Participants in artifacts (a feed's team id, a handle) -> participant"
     )

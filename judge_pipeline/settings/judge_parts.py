@@ -17,6 +17,9 @@ System = Literal["cocreation", "preference", "criteria"]
 CONTEST_QUESTION = "attempt"
 """The question that the co-creation system asks; its template is ``prompt``, and no entry of ``prompts``."""
 
+MOST_SHARDS = 1000
+"""Into more nothing is cut: each shard is a step of a run."""
+
 
 class Scope(SettingsModel):
     """Which attempts a judge is asked for; eq. 9 holds within it."""
@@ -33,7 +36,7 @@ class JudgeBase(SettingsModel):
 
     _beside_the_answers: ClassVar[frozenset[str]] = frozenset(
         {"description", "family", "systems", "enabled", "scope", "in_panel", "api_key_env", "provider", "limits"}
-        | {"price", "repair_max_output_tokens", "batch"}
+        | {"price", "repair_max_output_tokens", "batch", "shards"}
     )
     """Settings that decide whether, when and at what price an answer comes, or for which rows; not what it is."""
 
@@ -157,6 +160,16 @@ def _checked_url(value: str | None) -> str | None:
         )
     return value
 
+
+Shards = Annotated[
+    int,
+    Field(
+        ge=1,
+        le=MOST_SHARDS,
+        description="Parts that a run with shards cuts what it asks into, each asked by a process or worker of its own",
+    ),
+]
+"""How many shards one judge's requests are cut into; 1 cuts nothing."""
 
 Prompts = Annotated[dict[str, str], AfterValidator(_checked_prompts)]
 """Question name -> template, for questions other than that of the contest."""

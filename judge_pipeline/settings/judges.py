@@ -16,6 +16,7 @@ from judge_pipeline.settings.judge_parts import (
     Price,
     Prompts,
     ServerUrl,
+    Shards,
     System,
     batch_of_true,
 )
@@ -65,6 +66,7 @@ class LitellmJudge(JudgeBase):
         default=1, ge=1, le=100, description="How often each attempt is asked; the first answer is the judgment"
     )
     limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
+    shards: Shards = 1
     price: Price | None = Field(default=None, description="Price; null: litellm's table")
     batch: Annotated[Batch | None, BeforeValidator(batch_of_true)] = Field(
         default=None, description="Ask by the provider's batch interface, cheaper and slower: true, or settings"
@@ -125,6 +127,7 @@ class EmbeddedJudge(JudgeBase):
     context_tokens: int = Field(default=4096, ge=512, le=8192, description="Context window of the model")
     max_output_tokens: int = Field(default=600, ge=16, description="Answer limit, where it writes its answer")
     limits: Limits = Field(default=Limits(max_in_flight=1), description="Tries, time-outs, calls in flight")
+    shards: Shards = 1
 
 
 class RecordedJudge(JudgeBase):

@@ -8,22 +8,25 @@ from pydantic import BaseModel, ConfigDict
 
 from judge_pipeline.settings.yaml_file import SettingsError
 
-SLUG = re.compile(r"[a-z0-9][a-z0-9_.-]*")
-"""Contest, preference-set and judge names: they are partition keys, folder names and file names."""
+SLUG = re.compile(r"(?!.*\.\.\.)[a-z0-9][a-z0-9_.-]*")
+"""Contest, preference-set and judge names: they are partition keys, folder names and file names.
+
+Three dots stand between the ends of a range of keys in Dagster, and are in none.
+"""
 
 
 def check_slug(name: str, what: str) -> str:
     """The name, if it can be a partition key.
 
     Raises:
-        SettingsError: it is not a slug ``[a-z0-9][a-z0-9_.-]*``; the message proposes one.
+        SettingsError: it is not a slug ``[a-z0-9][a-z0-9_.-]*`` without ``...``; the message proposes one.
     """
     if SLUG.fullmatch(name):
         return name
-    proposal = re.sub(r"[^a-z0-9_.-]+", "-", name.lower()).lstrip("_.-") or "my-contest"
+    proposal = re.sub(r"\.{3,}|[^a-z0-9_.-]+", "-", name.lower()).lstrip("_.-") or "my-contest"
     raise SettingsError(
-        f"{what} {name!r} cannot be a partition key: use lower-case letters, digits, '-', '_' and '.', beginning "
-        f"with a letter or digit. Rename it, for example to {proposal!r}"
+        f"{what} {name!r} cannot be a partition key: use lower-case letters, digits, '-', '_' and '.' (not '...'), "
+        f"beginning with a letter or digit. Rename it, for example to {proposal!r}"
     )
 
 

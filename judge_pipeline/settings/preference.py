@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from judge_pipeline.settings.bundle import BUNDLE_WORDS, Level
 from judge_pipeline.settings.names import SettingsModel
 from judge_pipeline.settings.redaction import PairRedaction
 
@@ -350,6 +351,7 @@ class PreferenceSettings(SettingsModel):
     redaction: PairRedaction = Field(
         default=PairRedaction(), description="Personal data that is replaced before judges are asked"
     )
+    bundle: Level = Field(default="redacted", description=BUNDLE_WORDS)
     split: PreferenceSplit = Field(default=PreferenceSplit(), description="Shares of the splits")
     judging: PairJudging = Field(default=PairJudging(), description="What judges of pairs are shown and may answer")
     rubric: RubricSettings = Field(default=RubricSettings(), description="How the rubric is found and scored")

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from judge_pipeline.settings.judge_parts import JudgeBase, Limits, Price, Prompts, ServerUrl, System
+from judge_pipeline.settings.judge_parts import JudgeBase, Limits, Price, Prompts, ServerUrl, Shards, System
 
 RewardProtocol = Literal["vllm_classify", "vllm_pooling", "vllm_score", "tei_predict", "tei_rerank"]
 """The endpoint that is asked: of vLLM, or of Hugging Face's Text Embeddings Inference (TEI)."""
@@ -75,6 +75,7 @@ class RewardJudge(JudgeBase):
     api_key_env: str | None = Field(default=None, description="Environment variable that holds the key")
     provider: str | None = Field(default=None, description="Entry under providers; null: host of base_url")
     limits: Limits = Field(default=Limits(), description="Tries, time-outs, calls in flight")
+    shards: Shards = 1
     price: Price | None = Field(default=None, description="Price; null: unpriced")
 
     def sent_as(self) -> SentAs:

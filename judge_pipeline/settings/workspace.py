@@ -6,17 +6,24 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
+from judge_pipeline.settings.automation import FILE as AUTOMATION
+from judge_pipeline.settings.automation import AutomationFile
 from judge_pipeline.settings.contest import ContestSettings
 from judge_pipeline.settings.criteria import CriteriaFile
 from judge_pipeline.settings.judges import JudgesFile
 from judge_pipeline.settings.preference import PreferenceSettings
+from judge_pipeline.settings.secrets_file import key_environment
 from judge_pipeline.settings.yaml_file import SettingsError, load
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 CHECKPOINT_URL = "JUDGE_PIPELINE_CHECKPOINT_URL"
 """Environment variable that names the checkpoint's database."""
+
+STORE_URL = "JUDGE_PIPELINE_STORE_URL"
+"""Environment variable that names where several machines keep what runs produce."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +33,8 @@ class Workspace:
     Attributes:
         config_dir: judges.yaml, contests.yaml, preference.yaml, prompts/.
         data_dir: contests/<contest>/, preference/<set>/.
-        out_dir: everything produced: tables/, reports/, checkpoint.sqlite (unless a URL names another), dagster/.
+        out_dir: everything produced, unless URLs name other places for it: ``checkpoint_url`` for what judges answered,
+            ``store_dir`` for tables and reports. Locks, caches and Dagster's own files are always here.
     """
 
     config_dir: Path
@@ -57,7 +65,21 @@ class Workspace:
         It may hold a password. So it is read where it is needed, and is no attribute that a configuration, a log or a
         run's records could show.
         """
-        return os.environ.get(CHECKPOINT_URL) or f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
+        return key_environment().get(CHECKPOINT_URL) or f"sqlite:///{self.out_dir / 'checkpoint.sqlite'}"
+
+    @property
+    def store_dir(self) -> Path:
+        """Where tables, ledgers, tombstones, reports, exports, rubrics, guidance and screenshots lie.
+
+        ``out_dir``, unless ``JUDGE_PIPELINE_STORE_URL`` names a folder or an object store (``s3://bucket/prefix``) that
+        several machines share. Of an object store it is an ``ObjectPath``, which has the methods of ``Path`` that read,
+        write, list and remove; functions of ``os`` and ``shutil`` do not take it (``orchestration.whole_files``).
+
+        Raises:
+            SettingsError: the URL cannot be used.
+        """
+        place = os.environ.get(STORE_URL)
+        return store_path(place) if place else self.out_dir
 
     def judges(self) -> JudgesFile:
         """judges.yaml, checked."""
@@ -80,6 +102,20 @@ class Workspace:
         """criteria.yaml, checked; a workspace without one has the one that comes with the package."""
         own = self.config_dir / "criteria.yaml"
         return load(CriteriaFile, own if os.path.lexists(own) else packaged_config_dir() / "criteria.yaml")
+
+    def automation(self) -> AutomationFile:
+        """automation.yaml, checked; a workspace without one has the one that comes with the package."""
+        own = self.config_dir / AUTOMATION
+        return load(AutomationFile, own if os.path.lexists(own) else packaged_config_dir() / AUTOMATION)
+
+
+def store_path(place: str) -> Path:
+    """The folder, or where there is a scheme in it the place in an object store (``Workspace.store_dir``)."""
+    if "://" not in place:
+        return Path(place).absolute()
+    from judge_pipeline.settings.object_path import object_path
+
+    return cast(Path, object_path(place))
 
 
 def packaged_config_dir() -> Path:

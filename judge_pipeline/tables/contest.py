@@ -106,6 +106,10 @@ PARTICIPANT_CONTEXTS = Table(
     ("participant",),
 )
 
+ASSIGNED_BY = Column(
+    "assigned_by", "string", "What decided it first; ledger: one that does not say by what", allowed=("ledger", "seed")
+)
+
 SPLIT_ASSIGNMENTS = Table(
     "splits",
     "The split of one trajectory (u, p) (paper 1, IV-A4).",
@@ -115,7 +119,7 @@ SPLIT_ASSIGNMENTS = Table(
         SPLIT,
         Column("stratum", "string", "The group's label", allowed=("solved", "unsolved", "unlabelled")),
         Column("n_attempts", "int", "Attempts in the trajectory", low=1),
-        Column("assigned_by", "string", "Whether an earlier run decided it", allowed=("ledger", "seed")),
+        ASSIGNED_BY,
     ),
     ("participant", "problem_id"),
 )
@@ -123,7 +127,7 @@ SPLIT_ASSIGNMENTS = Table(
 SPLITS_LEDGER = Table(
     "splits_ledger",
     "The split of one trajectory as first assigned; later runs keep it, though the trajectory may be absent today.",
-    (PARTICIPANT, PROBLEM, SPLIT),
+    (PARTICIPANT, PROBLEM, SPLIT, ASSIGNED_BY),
     ("participant", "problem_id"),
 )
 

@@ -84,6 +84,13 @@ PREFERENCE_SELECTION = Table(
     ("source_file", "effect", "reason"),
 )
 
+ASSIGNED_BY = Column(
+    "assigned_by",
+    "string",
+    "What decided it first; ledger: one that does not say by what",
+    allowed=("source", "ledger", "seed"),
+)
+
 PREFERENCE_SPLITS = Table(
     "preference_splits",
     "The split of one pair; pairs of the same instruction are in one split.",
@@ -91,7 +98,7 @@ PREFERENCE_SPLITS = Table(
         PAIR,
         Column("split", "string", "Split of the pair", allowed=SPLITS),
         Column("instruction_group", "string", "First 16 hex of the sha256 of the instruction, else of the context"),
-        Column("assigned_by", "string", "What decided it", allowed=("source", "ledger", "seed")),
+        ASSIGNED_BY,
     ),
     ("pair_id",),
 )
@@ -102,6 +109,7 @@ PREFERENCE_SPLITS_LEDGER = Table(
     (
         Column("instruction_group", "string", "First 16 hex of the sha256 of the instruction, else of the context"),
         Column("split", "string", "Split of its pairs", allowed=SPLITS),
+        ASSIGNED_BY,
     ),
     ("instruction_group",),
 )

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ import yaml
 from judge_pipeline.assets import preference
 from judge_pipeline.assets.guidance import guidance_asset
 from judge_pipeline.criteria.guidance_file import GuidanceError, content_sha256
-from judge_pipeline.judging.money import RunSpending
 from judge_pipeline.orchestration.forgetting_pairs import Subject, forget_pairs
 from judge_pipeline.orchestration.guidance_run import (
     CONFIGURATIONS_TAG,
@@ -28,21 +26,15 @@ from judge_pipeline.orchestration.guidance_run import (
     make_guidance,
     synthesizers_of,
 )
-from judge_pipeline.orchestration.parquet_store import ParquetStore
-from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
 from judge_pipeline.settings import Workspace, packaged_config_dir
 from judge_pipeline.settings.criteria import GuidanceUse
 from judge_pipeline.settings.yaml_file import SettingsError
 from judge_pipeline.tables import PAIR_TEXTS, PREFERENCE_SPLITS
 from judge_pipeline.tables.guidance import GUIDANCE, GUIDANCE_RECORDS
+from judge_pipeline_tests.assets.sample_set_house import READ, SAMPLE, SampleSetHouse
 from judge_pipeline_tests.criteria.made_guidance import BlindJudge, Synthesizer, made_set
 from judge_pipeline_tests.judging.conftest import Behaviour, Provider, Request, chat
 
-SAMPLE = Path(preference.__file__).parents[1] / "samples" / "preference_sets" / "sample-pairs"
-READ = (
-    "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "pair_texts",
-    "pair_redaction_counts",
-)  # fmt: skip
 CRITERIA = {
     "guidance": {"category_records": 2},
     "run": {"judge": ["plain", "own", "other", "transfer", "ready"], "other": ["plain"]},
@@ -80,17 +72,8 @@ def behave(request: Request, n: int) -> Behaviour:
     return chat(json.dumps(answer(request.text)))
 
 
-@dataclass
-class House:
+class House(SampleSetHouse):
     """A workspace with the sample set, and how it is run."""
-
-    workspace: Workspace
-    provider: Provider
-    instance: dg.DagsterInstance
-
-    @property
-    def store(self) -> ParquetStore:
-        return ParquetStore(root=str(self.workspace.out_dir / "tables"))
 
     @property
     def files(self) -> list[Path]:
@@ -109,13 +92,7 @@ class House:
             partition_key=set_ if judge is None else dg.MultiPartitionKey({"judge": judge, "preference_set": set_}),
             selection=dg.AssetSelection.assets(*names),
             tags={} if named is None else {CONFIGURATIONS_TAG: named},
-            resources={
-                "workspace": WorkspaceResource.of(self.workspace),
-                "store": self.store,
-                "io_manager": self.store,
-                "spending": RunSpending(),
-                "progress": SilentProgress(),
-            },
+            resources=self.resources,
         )
 
     def make(self, judge: str = "judge", named: str | None = None) -> dg.ExecuteInProcessResult:

@@ -7,7 +7,6 @@ import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
@@ -16,9 +15,7 @@ import pytest
 import yaml
 
 from judge_pipeline.assets import preference, rubric
-from judge_pipeline.judging.money import RunSpending
-from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST, ParquetStore
-from judge_pipeline.orchestration.resources import SilentProgress, WorkspaceResource
+from judge_pipeline.orchestration.parquet_store import EVERY_CONTEST
 from judge_pipeline.settings import Workspace, packaged_config_dir
 from judge_pipeline.tables import PAIR_TEXTS
 from judge_pipeline.tables.misalignment import MISALIGNMENT
@@ -30,11 +27,11 @@ from judge_pipeline.tables.rubric import (
     RUBRIC_THEME_SUMMARY,
     RUBRIC_THEMES,
 )
+from judge_pipeline_tests.assets.sample_set_house import READ, SAMPLE, SampleSetHouse
 from judge_pipeline_tests.judging.conftest import Behaviour, Provider, Request, chat
 
 pytestmark = pytest.mark.slow
 
-SAMPLE = Path(preference.__file__).parents[1] / "samples" / "preference_sets" / "sample-pairs"
 RUBRIC_SETTINGS = {
     "human_items": "people.yaml", "proposer": "writer", "scorer": "writer", "second_scorer": "other", "batches": 3,
     "batch_pairs": 4, "rounds": 2, "at_most": 4, "items_per_call": 2, "agreement_pairs": 10,
@@ -75,17 +72,8 @@ def behave(request: Request, n: int) -> Behaviour:
     return chat(json.dumps(answer(request.text)))
 
 
-@dataclass
-class House:
+class House(SampleSetHouse):
     """A workspace with the sample set, and how it is run."""
-
-    workspace: Workspace
-    provider: Provider
-    instance: dg.DagsterInstance
-
-    @property
-    def store(self) -> ParquetStore:
-        return ParquetStore(root=str(self.workspace.out_dir / "tables"))
 
     @property
     def file(self) -> Path:
@@ -106,23 +94,13 @@ class House:
             partition_key=None if over_all else "sample-pairs",
             selection=dg.AssetSelection.assets(*names),
             raise_on_error=not fails,
-            resources={
-                "workspace": WorkspaceResource.of(self.workspace),
-                "store": self.store,
-                "io_manager": self.store,
-                "spending": RunSpending(),
-                "progress": SilentProgress(),
-            },
+            resources=self.resources,
         )
 
     def read(self, table: object, *partition: str) -> pd.DataFrame:
         return self.store.read(table, *(partition or ("sample-pairs",)))
 
 
-READ = (
-    "preference_pairs", "preference_quarantine", "preference_selection", "preference_splits", "pair_texts",
-    "pair_redaction_counts",
-)  # fmt: skip
 FIND = (RUBRIC_PROPOSALS.name, RUBRIC.name)
 
 
@@ -273,7 +251,7 @@ def test_without_models_people_s_items_stand_and_scores_say_why_they_are_missing
     scores = house.read(RUBRIC_SCORES)
     assert len(scores) == 42 and scores["score"].isna().all() and scores["scorer"].isna().all()
     said = problems(result)["a_judge_scores"]
-    assert [f"sample-pairs: {reason}" for reason in scores["reason"].unique()] == [said]
+    assert [f"sample-pairs: {reason}" for reason in scores["reason"].unique()] == [said.partition(". To do: ")[0]]
     agreement = house.read(RUBRIC_SCORE_AGREEMENT)
     assert agreement["value"].isna().all() and agreement["other"].isna().all() and agreement["reason"].notna().all()
     assert {"a_judge_scores", "all_scored", "a_second_judge_scores"} <= problems(result).keys()
@@ -329,7 +307,11 @@ def test_a_judge_that_cannot_be_asked_is_named_with_what_to_do(
     house: House, settings: dict[str, str], message: str
 ) -> None:
     house.configure(**settings)
-    assert message in failure(house.run(RUBRIC_SCORES.name, fails=True))
+    result = house.run(RUBRIC_SCORES.name, fails=True)
+    assert message in failure(result)
+    [event] = result.get_step_failure_events()
+    said = event.step_failure_data.user_failure_data.metadata.get("failure_classes")
+    assert (said is not None and str(said.value).endswith(" authentication")) == (settings["scorer"] == "keyless")
 
 
 def test_themes_over_all_sets_with_flags_of_those_that_were_tested(house: House) -> None:

@@ -80,6 +80,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return files
 
 
+@pytest.mark.slow
 def test_the_exit_code_says_whether_a_figure_dropped(runs: dict[str, Path]) -> None:
     good, bad = runs["good"], runs["bad"]
     dropped = compare(good, bad, "--fail-on-drop")
@@ -103,6 +104,7 @@ def test_a_process_of_its_own_ends_with_the_same_code_and_words(runs: dict[str, 
         assert ended.stderr.splitlines()[-1:] == here.stderr.splitlines()[-1:], "above it is the name of the program"
 
 
+@pytest.mark.slow
 def test_metrics_and_margin_narrow_what_fails(runs: dict[str, Path]) -> None:
     good, bad = runs["good"], runs["bad"]
     assert compare(good, bad, "--fail-on-drop", "--metric", "roc_auc", "--margin", "1").returncode == 0
@@ -111,6 +113,7 @@ def test_metrics_and_margin_narrow_what_fails(runs: dict[str, Path]) -> None:
     assert compare(good, bad, "--metric", "threshold").returncode == 2
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_no_silent_pass(runs: dict[str, Path]) -> None:
     undefined = compare(runs["rejected"], runs["rejected"], "--fail-on-drop")
     assert undefined.returncode == 4
@@ -178,6 +181,7 @@ def test_people_get_lines_that_fit_a_terminal(runs: dict[str, Path]) -> None:
     assert "right before and wrong now" in found.stdout
 
 
+@pytest.mark.slow
 def test_output_folders_and_contests_are_compared_with_what_answers_cost(runs: dict[str, Path], tmp_path: Path) -> None:
     for name in ("good", "bad"):
         lay_store(tmp_path / name, pd.read_csv(runs[name], float_precision="round_trip"))

@@ -122,4 +122,12 @@ def test_the_demo_says_that_its_judge_is_no_model_and_what_it_asked(
     words = " ".join(out.split())
     assert "It is no model" in words and "Chosen by: a stated rule; no person chose" in words
     assert "floor: always A 0.500" in words and "Asked in this run: 96 requests." in words
-    assert (tmp_path / "criteria-demo" / "reports" / "sample-pairs" / "criteria_report.html").is_file()
+    there = tmp_path / "criteria-demo"
+    report = there / "reports" / "sample-pairs" / "criteria_report.html"
+    assert report.is_file() and "sample-pairs/criteria_report.html" in (there / "reports" / "index.html").read_text()
+
+    monkeypatch.setenv("JUDGE_PIPELINE_HOME", str(there))
+    monkeypatch.setenv("JUDGE_PIPELINE_OUT", str(there))
+    assert f"JUDGE_PIPELINE_HOME={there} JUDGE_PIPELINE_OUT={there} judge-pipeline ui" in out
+    _, status, _ = run("status")
+    assert "judged criterion by criterion alone" in status and f"Criterion by criterion: {report}" in status

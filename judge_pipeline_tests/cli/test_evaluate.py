@@ -68,6 +68,7 @@ def test_the_shape_of_the_json(paper_file: Path) -> None:
     assert low < 0.07559 < high
 
 
+@pytest.mark.slow
 def test_agreement_on_decisions_and_on_probabilities_and_on_scores_where_there_are_any(
     paper_file: Path, tmp_path: Path
 ) -> None:
@@ -152,6 +153,7 @@ def test_the_json_holds_every_table(scored_file: Path) -> None:
     assert rates["ppi"]["n"] == rates["ppi"]["n_labelled"] + rates["ppi"]["n_unlabelled"]
 
 
+@pytest.mark.slow
 def test_the_terminal_shows_every_section_or_those_asked_for(scored_file: Path) -> None:
     everything = run(str(scored_file), "--resamples", "20")
     assert everything.exit_code == 0, everything.output
@@ -198,6 +200,7 @@ def test_the_json_says_what_it_was_made_with(paper_file: Path) -> None:
     assert (made["seed"], made["resamples"], made["version"]) == (3, 50, version("judge-pipeline"))
 
 
+@pytest.mark.slow
 def test_the_seed_decides_the_intervals_and_nothing_else(paper_file: Path) -> None:
     first, again, other = (figures(paper_file, "--seed", seed) for seed in ("1", "1", "2"))
     assert first == again
@@ -206,6 +209,7 @@ def test_the_seed_decides_the_intervals_and_nothing_else(paper_file: Path) -> No
     assert auc[0]["value"] == auc[1]["value"]
 
 
+@pytest.mark.slow
 def test_people_get_a_table_with_intervals_counts_and_numbered_notes(paper_file: Path) -> None:
     result = run(str(paper_file), "--resamples", "100")
     assert result.exit_code == 0

@@ -169,6 +169,7 @@ def test_a_wrong_command_is_told_from_wrong_data(file: Path, tmp_path: Path) -> 
     assert run(str(other)).exit_code == 2
 
 
+@pytest.mark.slow
 def test_reading_takes_as_much_longer_as_there_are_more_rows(tmp_path: Path) -> None:
     path = tmp_path / "many.csv"
     path.write_text(HEADER + "".join(f"p{i},j,A,A,B\n" for i in range(60_000)), encoding="utf-8")

@@ -158,9 +158,15 @@ def test_an_empty_contest_and_a_broken_judges_yaml(shell: Shell, mini: MiniConte
 
 @pytest.mark.slow
 def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
-    code, _, _ = shell("init", "work")
+    code, out, _ = shell("init", "work")
     assert code == 0
     config = tmp_path / "work" / "assets_config"
+    said = [line for line in out.splitlines() if line.startswith("wrote ")]
+    prompts = sorted((config / "prompts").iterdir())
+    assert f"wrote {len(prompts)} files into work/assets_config/prompts" in said and "wrote work/.gitignore" in said
+    assert len(said) < 10
+    _, out, _ = shell("init", "--verbose", "again")
+    assert {f"wrote again/assets_config/prompts/{file.name}" for file in prompts} <= set(out.splitlines())
     for name in ("judges", "contests", "preference", "criteria"):
         schema = json.loads((config / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8"))
         text = (config / f"{name}.yaml").read_text(encoding="utf-8")
@@ -169,6 +175,7 @@ def test_init_lays_a_workspace_that_works(shell: Shell, tmp_path: Path) -> None:
         assert text.count("#") > 5
     contest = tmp_path / "work" / "data" / "contests" / "my-contest"
     assert (contest / "submissions").is_dir() and (contest / "prompts").is_dir()
+    assert {"/data/", "/var/"} <= set((tmp_path / "work" / ".gitignore").read_text(encoding="utf-8").split("\n"))
     assert Workspace.find({}, contest).contest(contest).title == "My contest"
     edited = config / "judges.yaml"
     edited.write_text("judges: {a: {backend: baseline}}\n", encoding="utf-8")

@@ -122,6 +122,7 @@ def test_tables_for_people_hold_no_escape_sequences(tmp_path: Path) -> None:
     assert "AC" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_real_folders_are_read(shared: Path) -> None:
     for folder in ("submissions", "prompt_logs", "event_feeds"):
         result = _parse(shared / "cases" / folder, "--json")

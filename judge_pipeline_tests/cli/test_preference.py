@@ -73,6 +73,9 @@ def test_the_sample_set_goes_from_its_files_to_a_report_that_says_that_nobody_ch
 
     pages = list((folder.parent / "out" / "reports").rglob("*.html"))
     assert len(pages) >= 3 and str(next(p for p in pages if p.name == "preference_report.html")) in out
+    start = folder.parent / "out" / "reports" / "index.html"
+    assert f"All reports: {start}" in out
+    assert "sample-pairs/preference_report.html" in start.read_text(encoding="utf-8")
     for page in pages:
         assert "no person chose" in page.read_text(encoding="utf-8").lower(), page
 

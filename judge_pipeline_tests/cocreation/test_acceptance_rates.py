@@ -75,6 +75,7 @@ def test_labels_of_train_and_test_move_nothing_but_the_truth() -> None:
     pd.testing.assert_frame_equal(table.drop(columns="truth"), other.drop(columns="truth"), check_exact=True)
 
 
+@pytest.mark.slow
 def test_a_good_judge_shortens_the_interval_and_a_biased_one_alone_is_wrong() -> None:
     frame = contest(4, n_groups=1500, gaps=0.0)
     frame["p_ac"] = (0.55 * frame["y"] + 0.35).clip(0, 1)

@@ -49,6 +49,7 @@ def test_a_period_has_its_figures_and_its_paired_change_since_the_first() -> Non
     assert {metric for _, metric, _ in found.index} == set(ANCHOR_METRICS)
 
 
+@pytest.mark.slow
 def test_a_judge_that_became_worse_has_drifted_and_one_that_did_not_has_not() -> None:
     worse = anchor_figures(runs({"1": 0.0, "2": 0.05, "3": 0.6}), attempts(), seed=0, n_resamples=2000)
     said = drifted(worse)
@@ -82,6 +83,7 @@ def test_nothing_asked_and_nothing_answered_are_no_drift() -> None:
     assert drifted(found) == []
 
 
+@pytest.mark.slow
 def test_without_drift_the_words_say_what_could_have_been_missed_and_never_that_there_is_none() -> None:
     same = anchor_figures(runs({"1": 0.0, "2": 0.02}), attempts(), seed=0, n_resamples=N)
     row = same.set_index(["period", "metric", "quantity"]).loc[("2", "roc_auc", "change")]

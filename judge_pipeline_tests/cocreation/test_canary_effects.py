@@ -74,6 +74,7 @@ def test_over_all_texts_movement_counts_in_the_direction_that_each_asks_for() ->
     assert row["direction"] == "as asked" and row["n"] == 3 and np.isnan(row["p_holm"])
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.lists(st.tuples(st.integers(-40, 40), st.integers(-10, 10)), min_size=6, max_size=20))
 def test_intervals_are_those_of_a_plain_cluster_bootstrap(pairs: list[tuple[int, int]]) -> None:

@@ -48,6 +48,7 @@ def planted(slope: float, n_participants: int = 12) -> pd.DataFrame:
     return rows.assign(delta_p_mean=drawn.clip(-1, 1))
 
 
+@pytest.mark.slow
 def test_a_planted_effect_is_found_and_none_is_not() -> None:
     found = churn_effects(planted(0.3), seed=1, n_resamples=200).set_index(KEY).sort_index()
     at = found.loc["as_recorded", "code_ned", "delta_p_mean", "all"]
@@ -60,6 +61,7 @@ def test_a_planted_effect_is_found_and_none_is_not() -> None:
     assert at.loc["slope", "ci95_low"] < 0 < at.loc["slope", "ci95_high"]
 
 
+@pytest.mark.slow
 def test_large_data_are_sampled_by_whole_participants_and_it_is_stated() -> None:
     rows = planted(0.3, n_participants=40)
     found = churn_effects(rows, seed=1, n_resamples=100, model_levels=25).set_index(KEY).sort_index()

@@ -33,6 +33,7 @@ def pairs_of(attempts: pd.DataFrame) -> set[tuple[str, str]]:
     return pairs
 
 
+@pytest.mark.slow
 def test_it_holds_the_pairs_of_both_orders_once(table: pd.DataFrame) -> None:
     attempts = paper_counts_contest().attempts
     wanted = pairs_of(attempts) | pairs_of(with_turns_reversed(attempts))
@@ -52,6 +53,7 @@ def test_scores_are_those_of_the_pairs_alone(table: pd.DataFrame) -> None:
     assert (first["problem_id"].to_numpy() == second["problem_id"].to_numpy()).all()
 
 
+@pytest.mark.slow
 def test_revisions_and_convergence_take_their_scores_from_it(
     table: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -97,6 +97,7 @@ def test_what_a_client_wrote_in_the_participants_place_is_left_out() -> None:
     assert "/exit" not in contexts["prompt_text"][0]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.lists(

@@ -28,6 +28,7 @@ def _recovered(table: pd.DataFrame, grouped_by: str, level: str) -> pd.Series:
     return rows.iloc[0]
 
 
+@pytest.mark.slow
 def test_shares_are_those_of_the_patterns_counted_by_hand() -> None:
     patterns = made_dynamics()["trajectory_patterns"]
     table = pattern_groups(patterns, seed=SEED, n_resamples=40)

@@ -87,6 +87,7 @@ def test_solved_rates_by_hand() -> None:
     assert rates["n_undecided"].tolist() == [1, 0, 1]
 
 
+@pytest.mark.slow
 def test_the_same_bytes_twice_and_in_any_order_of_rows() -> None:
     stream = np.random.default_rng(1)
     texts = two_topics(40, stream)

@@ -101,6 +101,7 @@ def test_kinds_by_limits() -> None:
     assert kinds_of(churn, KindLimits(0.6, 0.9)).tolist()[3:6] == [fix, fix, fix]
 
 
+@pytest.mark.slow
 def test_the_reversed_order_is_that_of_reversed_turns() -> None:
     c = paper_counts_contest()
     prompts = prompt_texts(c.attempts, c.prompt_logs)
@@ -147,6 +148,7 @@ def test_convergence_by_hand() -> None:
         assert row["codebleu"] == pytest.approx(1 if program == 0 else oracle, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_same_rows_whatever_the_order_of_rows() -> None:
     c = paper_counts_contest()
     prompts = prompt_texts(c.attempts, c.prompt_logs)

@@ -122,8 +122,11 @@ def test_with_a_ledger_nothing_moves_and_new_groups_fill_the_sizes(
     after = assign_splits(attempts_of(everything), **settings, ledger=ledger)
     old, now = as_dict(before), as_dict(after)
     assert {group: now[group] for group in old} == old
-    assert set(after.loc[after["assigned_by"] == "ledger", "participant"]) <= {u for u, _ in old}
-    assert (after["assigned_by"] == "ledger").sum() == len(old)
+    assert after["assigned_by"].eq("seed").all()
+    again = assign_splits(attempts_of(everything), **settings, ledger=updated_ledger(ledger, after))
+    pd.testing.assert_frame_equal(again, after)
+    brought = assign_splits(attempts_of(everything), **settings, ledger=ledger.assign(assigned_by="ledger"))
+    assert (brought["assigned_by"] == "ledger").sum() == len(old)
     sizes = split_sizes(len(everything), 0.1, 0.1)
     counts = Counter(after["split"])
     new_in_train = sum(now[group] == "train" for group in now if group not in old)
@@ -159,7 +162,7 @@ def test_names_that_run_together_are_different_groups() -> None:
 
 
 def test_a_ledger_that_contradicts_itself_or_the_splits_is_refused() -> None:
-    row = {"participant": "u", "problem_id": "p", "split": "val"}
+    row = {"participant": "u", "problem_id": "p", "split": "val", "assigned_by": "seed"}
     with pytest.raises(TableError, match="share a key"):
         assign_splits(attempts_of({("u", "p"): [1]}), **SHARES, ledger=pd.DataFrame([row, row]))
     splits = assign_splits(attempts_of({("u", "p"): [1]}), **SHARES)

@@ -124,6 +124,7 @@ def test_too_many_groups_and_none(turns: pd.DataFrame) -> None:
     assert struggle_turns(attempts, _given({}), trajectories_of(attempts), []).empty
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_table(turns: pd.DataFrame) -> None:
     table = paper_counts_contest().trajectories
     first, second = (struggle_groups(turns, table, seed=9, n_resamples=100) for _ in range(2))

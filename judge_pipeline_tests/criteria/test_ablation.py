@@ -260,6 +260,7 @@ def _side(said: list[str]) -> str:
     return "A" if a > b else "B" if b > a else "tie"
 
 
+@pytest.mark.slow
 def test_aspects_add_up_and_agree_as_often_as_counted(by_stages: Any) -> None:
     judged, made = by_stages
     own = made.aspects[(made.aspects["judge"] == "one") & (made.aspects["configuration"] == "full")]

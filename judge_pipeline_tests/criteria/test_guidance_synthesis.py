@@ -106,6 +106,7 @@ def everything(made: MadeSet) -> tuple[str, list[str]]:
 CLEAN = everything(made_set(8, 6))
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.data())
 def test_whatever_stands_in_validation_pairs_changes_no_byte_and_no_request(data: st.DataObject) -> None:

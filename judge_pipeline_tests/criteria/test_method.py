@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -92,6 +93,7 @@ def scripts(draw: st.DrawFn) -> tuple[dict[str, Any], list[Any], Configuration]:
     return script, draw(st.lists(st.tuples(features, features), min_size=1, max_size=3)), configuration
 
 
+@pytest.mark.slow
 @given(scripts())
 @settings(max_examples=25, deadline=None)
 def test_responses_that_change_places_mirror_every_verdict_and_decision(script: Any) -> None:

@@ -122,6 +122,7 @@ def judge_at(served: Served) -> LitellmJudge:
 PAIRS = pairs_of(({"x": 2, "y": 1, "w": 1}, {"x": 1, "y": 1, "w": 2}), ({"x": 2, "y": 2}, {"x": 1, "y": 1}))
 
 
+@pytest.mark.slow
 def test_a_second_run_asks_nothing_and_two_configurations_share_their_stages(
     served: Served, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:
@@ -142,6 +143,7 @@ def test_a_second_run_asks_nothing_and_two_configurations_share_their_stages(
     assert dict(served.stages) == full | {"verdicts": 12, "final": 4}  # the guided verdicts, and nothing that follows
 
 
+@pytest.mark.slow
 def test_an_answer_that_leaves_out_an_id_is_asked_again_and_one_that_stays_so_is_kept_as_invalid(
     served: Served, checkpoint: Checkpoint, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -205,6 +206,7 @@ def scripts(draw: st.DrawFn) -> tuple[ScriptedJudge, Any, dict[str, int]]:
     return judge, pairs, {"max_criteria": draw(st.integers(3, 5)), "rounds": draw(st.integers(0, 3))}
 
 
+@pytest.mark.slow
 @given(scripts())
 @settings(max_examples=30, deadline=None)
 def test_calls_and_fates_follow_the_rules_whatever_is_answered(script: tuple[ScriptedJudge, Any, Any]) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -21,6 +19,8 @@ from judge_pipeline.cli.criteria_demo import JUDGE
 from judge_pipeline.criteria.ablation_calls import not_as_formula
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.checkpoint.tables import JUDGMENTS
+from judge_pipeline.lineage.basis import reconcile
+from judge_pipeline.orchestration.tracing import Tracer
 from judge_pipeline.settings.criteria import Configuration
 from judge_pipeline.tables import PREFERENCE_SPLITS
 from judge_pipeline.tables.criteria import (
@@ -38,6 +38,7 @@ from judge_pipeline.tables.criteria_ablation import JudgedTables
 from judge_pipeline.tables.guidance import GUIDANCE
 from judge_pipeline_tests.criteria.scripted_house import (
     CONFIGURATIONS,
+    SET,
     TALK,
     ScriptedHouse,
     made_pairs,
@@ -45,6 +46,7 @@ from judge_pipeline_tests.criteria.scripted_house import (
     scripted_house,
 )
 from judge_pipeline_tests.criteria.scripted_oracle import Expected, expected
+from judge_pipeline_tests.killing import kill_group
 
 pytestmark = pytest.mark.slow
 
@@ -87,6 +89,25 @@ def test_every_configuration_decides_as_can_be_computed_from_the_script(
     for name, pairs in oracle.items():
         made = house.table(CRITERIA_DECISIONS, name).set_index("pair_id")["decision"].to_dict()
         assert made == {pair_id: own.decision for pair_id, own in pairs.items()}, name
+
+
+def test_every_figure_is_traced_to_the_pairs_and_verdicts_that_it_counts(house: ScriptedHouse) -> None:
+    tracer = Tracer(house.workspace, {})
+    figures = tracer.figures([("preference_set", SET)], ["criteria_ablation", "criteria_aspects"])
+    assert {figure.table for figure in figures} == {"criteria_ablation", "criteria_aspects"} and len(figures) > 200
+    assert {"acc", "gain_over_monolithic", "criterion_skew_before", "removed_share", "n_calls"} <= {
+        figure.row["figure"] for figure in figures
+    }
+    for figure in figures:
+        basis = tracer.reach.basis(figure)
+        assert basis.unlisted is None, (figure.id, basis.unlisted)
+        assert reconcile(basis, figure.n, figure.n_left_out).problem is None, figure.id
+    full = next(f for f in figures if f.row["figure"] == "acc" and f.row["configuration"] == "full")
+    found = tracer.of_figure(full)
+    assert found["judgments"] and all(judgment["kept"] for judgment in found["judgments"] if judgment["request_hash"])
+    asked = [(one["subject"], one["request_hash"]) for one in found["judgments"] if one["request_hash"]]
+    assert len(asked) == len(set(asked)), "each request once, with the criteria that it served"
+    assert {file["path"] for file in found["files"]} == {"pairs.jsonl"}
 
 
 def test_rows_of_the_ablation_differ_as_they_must(
@@ -242,7 +263,7 @@ def test_after_a_kill_no_stored_answer_is_asked_again(tmp_path: Path) -> None:
         command = [sys.executable, "-c", _COMMAND, str(tmp_path), str(house.folder)]
         run = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
         _wait(lambda: house.kinds.count("verdicts") > 10 or run.poll() is not None)
-        os.killpg(run.pid, signal.SIGKILL)
+        kill_group(run.pid)
         run.wait()
         n = len(house.server.bodies)
         with (

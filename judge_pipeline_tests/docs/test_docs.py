@@ -44,6 +44,7 @@ def test_links_lead_to_files(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.slow
 def test_what_follows_from_the_code_is_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, "docs/generate_reference.py", "--check"],
@@ -63,6 +64,14 @@ def test_git_passes_over_the_folders_that_documents_make_in_the_checkout() -> No
         line.strip("/") for line in (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines() if line.strip()
     ]
     assert not [folder for folder in made if not any(fnmatchcase(folder, pattern) for pattern in ignored)]
+
+
+def test_git_passes_over_what_people_bring_and_what_is_secret() -> None:
+    """Contests, bundles and passwords lie where the documents say, and are not committed by a hasty ``git add``."""
+    ignored = (CHECKOUT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert {"/data/", ".env", "*-audit-redacted.zip", "*-audit-full.zip"} <= set(ignored)
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    assert all(named in text for named in ("data/contests/", "deploy/.env", "-audit-redacted.zip"))
 
 
 def test_every_make_target_in_the_documents_exists() -> None:

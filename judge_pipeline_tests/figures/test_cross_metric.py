@@ -93,6 +93,7 @@ def test_a_hostile_judge_is_text() -> None:
         assert not any("<img" in annotation.text for annotation in drawn.figure.layout.annotations)
 
 
+@pytest.mark.slow
 def test_the_heatmap_holds_intervals_while_there_is_room(made) -> None:
     few = cohen_figure(made.judge_agreement)
     row = cell(made.judge_agreement, statistic="cohen")

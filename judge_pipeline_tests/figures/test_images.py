@@ -41,6 +41,7 @@ def test_png_and_svg_are_drawn_whole_and_the_same_again() -> None:
     assert "<img" not in text and "<script" not in text and 'href="http' not in text
 
 
+@pytest.mark.slow
 def test_alone_it_has_its_title_and_a_key_below_at_a_fixed_width() -> None:
     made = made_tables(Made(judges=MANY_JUDGES))
     alone = standing_alone(cross_metric_figure(made.judge_metrics))

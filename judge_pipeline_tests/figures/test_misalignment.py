@@ -24,6 +24,7 @@ def tables(n_items: int = 4) -> tuple[pd.DataFrame, pd.DataFrame]:
     return model_tables(models, data, FEW)[0], misalignment(models, data)
 
 
+@pytest.mark.slow
 def test_items_stand_by_divergence_with_both_effects_and_their_intervals() -> None:
     models, tested = tables()
     drawn = misalignment_figure(models, tested)

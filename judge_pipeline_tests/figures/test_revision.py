@@ -137,6 +137,7 @@ def test_struggle_of_groups_draws_the_panel_only() -> None:
     assert solved["value"].tolist() in [list(t.y) for t in drawn.figure.data if t.name == "mean p_ac"]
 
 
+@pytest.mark.slow
 def test_the_panel_is_seen_until_a_judge_is_chosen() -> None:
     drawn = struggle_levels_figure(made_dynamics()["struggle_groups"], "problem_id")
     assert drawn.figure is not None

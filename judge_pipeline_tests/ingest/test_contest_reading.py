@@ -328,6 +328,7 @@ def test_nothing_is_left_running_where_reading_is_broken_off(folder: Path, monke
     assert started and all(process.poll() == -signal.SIGKILL for process in started)
 
 
+@pytest.mark.slow
 def test_a_process_that_reads_ends_with_the_one_that_started_it(folder: Path) -> None:
     script = (
         "import os, sys\n"

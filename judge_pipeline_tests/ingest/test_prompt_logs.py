@@ -214,6 +214,7 @@ def test_no_files_no_rows() -> None:
     assert quarantine.empty
 
 
+@pytest.mark.slow
 def test_a_whole_folder_of_real_logs_becomes_a_table(shared: Path, tmp_path: Path) -> None:
     source = shared / "cases" / "prompt_logs"
     for log in source.rglob("*"):

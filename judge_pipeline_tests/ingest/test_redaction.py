@@ -215,6 +215,7 @@ def test_redacting_is_idempotent_and_counts_what_it_replaces(text: str, is_sourc
     assert all(character in rest for character in "".join(TOKEN.split(once.text)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "hostile",
     ["sk-" * 40_000, "eyJ" * 40_000, "a@b.com " * 10_000, "E001 " * 10_000, "0-" * 50_000, "/*" * 50_000,
@@ -244,6 +245,7 @@ def test_nothing_is_replaced_in_the_sample_contest(checkout: Path) -> None:
         assert redactor.prompts(text).text == text
 
 
+@pytest.mark.slow
 def test_shared_cases_lose_only_addresses(checkout: Path, redactor: Redactor) -> None:
     cases = checkout.parent / "shared" / "cases"
     if not cases.is_dir():

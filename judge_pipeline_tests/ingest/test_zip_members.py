@@ -123,6 +123,7 @@ def _bounded(data: bytes) -> tuple[dict[str, bytes], dict[str, str]]:
     return files, aside
 
 
+@pytest.mark.slow
 def test_a_bomb_of_one_file() -> None:
     files, aside = _bounded(pack([("bomb.c", bytes(200_000_000)), ("fine.c", b"b")]))
     assert files == {"fine.c": b"b"}

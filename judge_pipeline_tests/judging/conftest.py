@@ -21,6 +21,7 @@ from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext
 from judge_pipeline.settings import LitellmJudge
 from judge_pipeline.tables import JUDGE_REQUESTS
+from judge_pipeline_tests.forks import Forks
 from judge_pipeline_tests.judging.loopback_batches import LoopbackBatches
 
 PROMPTS = Path(__file__).resolve().parents[2] / "assets_config" / "prompts"
@@ -207,6 +208,15 @@ class Clock:
         self.slept.append(seconds)
         self.now += seconds
         await asyncio.sleep(0)
+
+
+@pytest.fixture(scope="session")
+def forks(checkout: Path) -> Iterator[Forks]:
+    """Starts processes that judge, with what that imports there already."""
+    modules = ("pandas", "pyarrow.parquet", "litellm", "judge_pipeline.judging.engine", "sqlalchemy.dialects.sqlite",
+               "sqlalchemy.dialects.postgresql.psycopg", "psycopg")  # fmt: skip
+    with Forks(checkout, *modules) as started:
+        yield started
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 import pytest
+import yaml
 
 from judge_pipeline.definitions import ANCHOR, REPORT_CONTEST, build_definitions
 from judge_pipeline.orchestration.anchor_run import PERIOD_TAG
@@ -19,6 +20,7 @@ from judge_pipeline.orchestration.stored_tables import report_tables
 from judge_pipeline.report.cautions import cautions
 from judge_pipeline.tables import ANCHOR_FIGURES, ANCHOR_RUNS, ATTEMPTS, JUDGE_OUTPUTS, JUDGE_REQUESTS
 from judge_pipeline_tests.judging.loopback_workspace import LoopbackWorkspace
+from judge_pipeline_tests.orchestration.automation.made_daemon import TAGS_OF_DAGSTER
 
 
 @pytest.fixture
@@ -113,6 +115,7 @@ def test_a_judge_that_cannot_drift_and_a_wrong_period(loopback: LoopbackWorkspac
 
 
 @pytest.mark.slow
+@TAGS_OF_DAGSTER
 def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback: LoopbackWorkspace) -> None:
     definitions = build_definitions(loopback.workspace)
     schedule = definitions.resolve_schedule_def("ask_anchor_sets")
@@ -131,6 +134,15 @@ def test_the_schedule_is_off_and_asks_each_judge_about_each_anchor_set(loopback:
         assert not skipped.run_requests
         assert "no contest that was read has the setting anchor" in str(skipped.skip_message)
         (loopback.contest.folder / "contest.yaml").write_text("anchor: {attempts: 4}\n", encoding="utf-8")
+        # Another contest's settings are broken, and a judge came into judges.yaml after the code was loaded.
+        other = loopback.contest.folder.parent / "other"
+        other.mkdir()
+        (other / "contest.yaml").write_text("anchor: [", encoding="utf-8")
+        instance.add_dynamic_partitions("contest", ["other"])
+        judges = loopback.workspace.config_dir / "judges.yaml"
+        listed = yaml.safe_load(judges.read_text("utf-8"))
+        listed["judges"]["later"] = listed["judges"]["loopback"]
+        judges.write_text(yaml.safe_dump(listed), encoding="utf-8")
         asked = schedule.evaluate_tick(context()).run_requests
     assert [str(request.partition_key) for request in asked] == ["mini|loopback"]
     assert asked[0].tags[PERIOD_TAG] == "2026-11-30"

@@ -207,6 +207,7 @@ def test_a_call_that_hangs_is_given_up(checkpoint: Checkpoint) -> None:
     assert failed["a0"].failure == Failure("infrastructure", "no answer within 0.05 s")
 
 
+@pytest.mark.slow
 def test_calls_in_flight_are_bounded(checkpoint: Checkpoint, clock: Any) -> None:
     class Counting(Scripted):
         now = most = 0

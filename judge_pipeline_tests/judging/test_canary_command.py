@@ -82,7 +82,7 @@ def test_a_judge_that_believes_what_it_reads_is_found_out(
     assert canaries["attempt_id"].nunique() == 12 and len(canaries) == 12 * N_TEXTS
     assert canaries["moved"].notna().all() and canaries["failure_class"].isna().all()
     assert set(loopback.table(JUDGE_CANARIES, "text")["judge"]) == {"text"}
-    effects = loopback.table(JUDGE_CANARY_EFFECTS).set_index(["judge", "injection", "metric"])
+    effects = loopback.table(JUDGE_CANARY_EFFECTS).set_index(["judge", "injection", "metric"]).sort_index()
     assert effects.loc[("loopback", "obey", "mean_moved_less_control"), "value"].item() == pytest.approx(0.5, abs=0.06)
     assert effects.loc[("loopback", "doubt", "mean_moved_less_control"), "value"].item() < -0.2
     assert abs(effects.loc[("loopback", "hidden", "mean_moved_less_control"), "value"].item()) < 0.07

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -25,7 +24,9 @@ from judge_pipeline.judging.pacing.window_store import WindowStore
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.runs import run_job
 from judge_pipeline.settings import Workspace
+from judge_pipeline_tests.killing import kill_group
 from judge_pipeline_tests.mini_contest import MiniContest
+from judge_pipeline_tests.served_ui import lay_instance_settings
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ui"), pytest.mark.timeout(500)]
 SECONDS = 180
@@ -47,8 +48,7 @@ def contest(provider: Any, tmp_path: Path) -> MiniContest:
     providers: dict[str, Any] = {name: {} for name in JUDGES} | {"paced": {"requests_per_minute": 2}}
     settings = {"judges": judges, "providers": providers}
     (mini.home / "assets_config" / "judges.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    template = Path(__file__).resolve().parents[2] / "dagster.yaml"
-    (mini.home / "dagster.yaml").write_bytes(template.read_bytes())
+    lay_instance_settings(mini.home)
     workspace = Workspace.find({}, mini.home)
     with open_instance(workspace) as instance:
         assert run_job(build_definitions(workspace), instance, READ_CONTEST, mini.name).error is None
@@ -70,11 +70,8 @@ def ui(contest: MiniContest) -> Iterator[str]:
         wait_for(lambda: _repository(url) is not None, "the UI to load the graph")
         yield url
     finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            os.killpg(server.pid, signal.SIGKILL)
+        kill_group(server.pid)
+        server.wait(20)
 
 
 def ask(url: str, query: str) -> dict[str, Any]:

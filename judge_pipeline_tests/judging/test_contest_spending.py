@@ -26,6 +26,7 @@ def record(number: int, cost_usd: float) -> Record:
     return Record(StoredRequest(hash_, "t", "0" * 64, "{}"), call)
 
 
+@pytest.mark.slow
 def test_a_call_that_is_committed_late_is_not_missed(checkpoint: Checkpoint, store_url: str) -> None:
     """Numbers of calls must be seen in their order: who has read one reads on from it, and never looks back."""
     spending = ContestSpending(checkpoint, frozenset("a"), "j")

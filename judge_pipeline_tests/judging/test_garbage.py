@@ -17,6 +17,7 @@ class Ring:
         self.itself = self
 
 
+@pytest.mark.slow
 def test_old_objects_are_left_alone_until_the_last_is_out_and_new_garbage_is_collected() -> None:
     frozen = gc.get_freeze_count()
     with old_objects_left_alone():

@@ -15,6 +15,7 @@ from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.failures import Failure, JudgingError
 from judge_pipeline.judging.money import Budget, ContestSpending, Reserved, RunSpending
+from judge_pipeline.judging.shard_spending import ShardSpending
 from judge_pipeline.settings import Ceilings, JudgesFile, Price
 from judge_pipeline_tests.judging.loopback_workspace import LoopbackWorkspace
 
@@ -64,6 +65,7 @@ def test_the_money_is_used_up_to_the_last_call_that_may_fit(
     assert 0.006 - result.cost_usd < largest_estimate  # calls under way do not make it stop early
 
 
+@pytest.mark.slow
 def test_a_contest_s_ceiling_counts_all_runs_and_judges_and_no_other_contest(
     judge: Any, provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
 ) -> None:
@@ -142,6 +144,41 @@ def test_no_order_of_calls_passes_the_ceiling(checkpoint: Checkpoint, seed: int)
 
     asyncio.run(all_workers())
     assert most <= ceiling + 1e-12
+
+
+def test_steps_in_processes_of_their_own_share_the_ceiling_of_their_run_alone(
+    checkpoint: Checkpoint,
+) -> None:
+    """Each has spent before, in another asking of its own, which counts once."""
+
+    def purse(of: str, spending: RunSpending, **ceilings: float) -> Budget:
+        contest = ContestSpending(checkpoint, frozenset(), "j")
+        others = ShardSpending(checkpoint, of, spending.process())
+        return Budget(Ceilings(**ceilings), Price(**PRICE), spending, contest, "x", 20, others, beside_steps=True)
+
+    async def spent_by(spending: RunSpending, of: str = "r" * 32, **ceilings: float) -> float:
+        before, its = spending.usd, purse(of, spending, **ceilings)
+        while not isinstance(got := await its.reserve(3500, 100), Failure):
+            await its.settle(got, 0.001, None)
+            if spending.usd - before > 0.0205:
+                break
+        return spending.usd - before
+
+    async def all_steps() -> list[float]:
+        first, second = RunSpending(), RunSpending()
+        limits = {"run": 0.05}
+        return [
+            await spent_by(first, **limits),
+            await spent_by(first, **limits),
+            await spent_by(second, **limits),
+            await spent_by(second, contest=0.0241),
+            await spent_by(RunSpending(), "s" * 32, **limits),
+        ]
+
+    one, two, three, of_contest, elsewhere = asyncio.run(all_steps())
+    assert [one, two, elsewhere] == pytest.approx([0.021] * 3)
+    assert 0.0 < three <= 0.05 - one - two
+    assert of_contest == pytest.approx(0.021), "what other steps have is no part of a contest's spending twice"
 
 
 def test_later_estimates_learn_from_what_calls_took(checkpoint: Checkpoint) -> None:

@@ -60,6 +60,7 @@ def test_no_more_than_there_are_and_no_label_is_looked_at() -> None:
     assert set(STRATA) <= set(JUDGE_REQUESTS.column_names)  # requests hold no label (eq. 7)
 
 
+@pytest.mark.slow
 def test_a_pilot_is_kept_and_the_full_run_asks_for_the_rest(
     provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
 ) -> None:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
+from rich.console import Console
 
+from judge_pipeline.cli.plan import plan_table
 from judge_pipeline.judging.checkpoint.store import Checkpoint
+from judge_pipeline.judging.checkpoint.tables import CALLS
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.listed_models import listed_price
-from judge_pipeline.judging.plan import plan
+from judge_pipeline.judging.plan import Plan, plan
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.settings import BaselineJudge, EmbeddedJudge
 from judge_pipeline.tables import JUDGE_REQUESTS
@@ -38,6 +44,22 @@ def test_a_plan_says_what_would_be_asked_and_asks_nothing(
     assert after.tokens_out == 6 * 20  # as in the stored answers
     assert after.cost_usd == pytest.approx(after.tokens_in * 1e-6 + 120 * 1e-5)
     assert "as in 4 stored ones" in after.basis
+
+
+@pytest.mark.slow
+def test_the_plan_of_the_embedded_judge_is_near_what_it_takes(
+    make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
+) -> None:
+    settings = EmbeddedJudge(backend="embedded", max_code_chars=300, max_prompt_chars=80)
+    requests = make_requests(2).assign(
+        source_code=["int main(){int x;}", "print(sum(map(int, input().split())))\n" * 9]
+    )
+    planned = plan("small", settings, requests, checkpoint, context.prompts_dir)
+    judge_requests("small", settings, requests, checkpoint=checkpoint, context=context)
+    with checkpoint.reading() as connection:
+        took = connection.execute(sa.select(sa.func.sum(CALLS.c.tokens_in), sa.func.sum(CALLS.c.tokens_out))).one()
+    assert planned.tokens_in == pytest.approx(took[0], rel=0.25)
+    assert planned.tokens_out == took[1] == 6
 
 
 def test_an_unpriced_model_has_no_cost_and_own_judges_cost_nothing(
@@ -106,3 +128,17 @@ def test_planning_and_the_engine_load_no_provider_code_and_no_model() -> None:
         "print(sorted({'litellm', 'sklearn', 'xllamacpp', 'openai', 'dagster'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+def test_a_table_of_plans_cuts_no_number_on_80_columns_and_says_why_fewer_are_asked() -> None:
+    def shown(*plans: Plan) -> str:
+        console = Console(width=80, record=True, file=io.StringIO())
+        console.print(plan_table(plans))
+        return console.export_text()
+
+    every = Plan("claude-sonnet-4.5-long", 250, 0, 250, 2_716_011, 150_000, 5.7424, "")
+    free = Plan("simulated-overconfident", 250, 250, 0, 0, 0, 0.0, "")
+    text = shown(every, free)
+    assert "2,716,011" in text and "150,000" in text and "5.7424" in text and "…" not in text
+    assert "Fewer to ask" not in text
+    assert "Fewer to ask" in shown(free, replace(every, n_to_ask=43))

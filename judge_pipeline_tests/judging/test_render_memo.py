@@ -83,6 +83,7 @@ def put(checkpoint: Checkpoint, contents: dict[str, bytes]) -> None:
         connection.execute(sa.insert(RENDERED), [{"block_key": k, "content": v} for k, v in contents.items()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [JUDGE, JUDGE.model_copy(update={"repeats": 3}), EMBEDDED])
 def test_a_second_time_next_to_nothing_is_rendered_and_all_is_the_same(
     checkpoint: Checkpoint, rendered: list[str], settings: AskedSettings
@@ -321,6 +322,7 @@ def test_any_table_after_any_other_has_the_hashes_of_rendering(
             rows = rng.sample(rows, max(0, len(rows) - rng.randrange(3)))
 
 
+@pytest.mark.slow
 @given(tables, tables)
 @settings(max_examples=30, deadline=None)
 def test_different_rows_have_different_keys(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> None:

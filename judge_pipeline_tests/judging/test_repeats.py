@@ -38,6 +38,7 @@ def count_up(provider: Any, faults: Any) -> None:
     provider.behave = lambda request, n: faults.valid(p_ac=(n % 97) / 97, s_algo=1 + n % 5)
 
 
+@pytest.mark.slow
 def test_each_repeat_is_asked_once_and_kept_and_the_first_is_the_judgment(
     judge: Any, provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,

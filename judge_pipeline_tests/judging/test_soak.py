@@ -8,10 +8,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,10 @@ import pytest
 
 from judge_pipeline.judging.checkpoint.opening import make_engine
 from judge_pipeline.judging.checkpoint.store import Checkpoint
-from judge_pipeline.judging.engine import JudgingContext, judge_requests
+from judge_pipeline.judging.engine import JudgingContext, JudgingResult, judge_requests
 from judge_pipeline.judging.verification import verify
+from judge_pipeline_tests.forks import Forks
 
-ROOT = Path(__file__).resolve().parents[2]
 FULL = int(os.environ.get("JUDGE_PIPELINE_SOAK", "0"))
 N_REQUESTS = FULL or 600
 KILLS = 10 if FULL else 4
@@ -59,7 +58,7 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 @pytest.mark.timeout(3600 if FULL else 300)
 def test_after_faults_and_kills_every_attempt_is_verified_or_failed_and_nothing_was_asked_twice(
     provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
-    context: JudgingContext, tmp_path: Path,
+    context: JudgingContext, tmp_path: Path, forks: Forks,
 ) -> None:  # fmt: skip
     table = make_requests(N_REQUESTS // len(JUDGES))
     path = tmp_path / "requests.parquet"
@@ -87,12 +86,12 @@ def test_after_faults_and_kills_every_attempt_is_verified_or_failed_and_nothing_
     lost = 0
     seen = 0
     for kill in range(KILLS):
-        process = subprocess.Popen([sys.executable, "-c", SCRIPT, *arguments], cwd=ROOT)
+        process = forks.start(SCRIPT, *arguments, out=tmp_path / "printed")
         until = len(provider.requests) + N_REQUESTS // (KILLS + 2)
         while len(provider.requests) < until and process.poll() is None:
             time.sleep(0.005)
         os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        process.wait(60)
         time.sleep(0.3)  # what the dead process had sent has arrived
         asked_again += _among(provider.requests[seen:], stored)
         seen = len(provider.requests)
@@ -100,10 +99,12 @@ def test_after_faults_and_kills_every_attempt_is_verified_or_failed_and_nothing_
         lost_now = seen - _n_calls(checkpoint) - lost
         assert 0 <= lost_now <= len(JUDGES) * IN_FLIGHT, f"kill {kill + 1} lost {lost_now} calls"
         lost += lost_now
-    results = {
-        judge: judge_requests(judge, each, table, checkpoint=checkpoint, context=context)
-        for judge, each in settings.items()
-    }
+
+    def rest(judge: str) -> JudgingResult:
+        return judge_requests(judge, settings[judge], table, checkpoint=checkpoint, context=context)
+
+    with ThreadPoolExecutor(len(JUDGES)) as pool:
+        results = dict(zip(JUDGES, pool.map(rest, JUDGES), strict=True))
     assert not asked_again + _among(provider.requests[seen:], stored)
     for result in results.values():
         judged, failed = list(result.outputs["attempt_id"]), list(result.failures["attempt_id"])

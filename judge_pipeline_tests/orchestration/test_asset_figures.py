@@ -23,15 +23,20 @@ def test_the_assets_that_say_they_show_figures_are_those_that_have_some(tmp_path
 def test_a_run_leaves_pages_that_metadata_lead_to_and_a_withdrawal_removes(copy_of_reported_home: Path) -> None:
     workspace = Workspace.find({}, copy_of_reported_home)
     folder = figures_path(workspace, "mini", "any").parent
-    of_contests = ASSETS_WITH_FIGURES - OF_PREFERENCE_SETS
+    of_contests = ASSETS_WITH_FIGURES - set(OF_PREFERENCE_SETS)
     assert {file.name for file in folder.iterdir()} == {f"{asset}.html" for asset in of_contests} | {LIBRARY}
     with open_instance(workspace) as instance:
         for asset in sorted(of_contests):
             event = instance.get_latest_materialization_event(dg.AssetKey(asset))
             assert event is not None and event.asset_materialization is not None
             shown = event.asset_materialization.metadata
-            assert str(shown["figures"].value).endswith(f"reports/mini/figures/{asset}.html")
+            assert shown["figures"] == dg.MetadataValue.url(f"http://127.0.0.1:3001/mini/figures/{asset}.html")
+            assert str(shown["figures_file"].value).endswith(f"reports/mini/figures/{asset}.html")
             assert isinstance(shown["figures_in_words"], dg.MarkdownMetadataValue)
+            assert (
+                str(shown["picture"].value).startswith("![")
+                and "](data:image/svg+xml;base64," in shown["picture"].value
+            )
     assert any(b"E003" in file.read_bytes() for file in folder.glob("*.html"))
     forgetting.forget(workspace, "mini", "E003", "2026-11-30")
     assert not folder.exists()

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from judge_pipeline.orchestration import noted_folders
 from judge_pipeline.orchestration.contest_folders import contest_folder, contest_folders, note_contest
+from judge_pipeline.orchestration.whole_files import write_whole
 from judge_pipeline.settings import Workspace
 from judge_pipeline.settings.yaml_file import SettingsError
 
@@ -28,6 +32,21 @@ def test_contests_are_the_folders_of_the_data_root_and_the_noted_ones(workspace:
     assert note_contest(workspace, outside) == "autumn", "noting twice is no fault"
     assert contest_folders(workspace) == {"autumn": outside, "spring": inside}
     assert contest_folder(workspace, "autumn") == outside
+
+
+def test_folders_that_are_noted_at_once_are_all_noted(
+    workspace: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [contest(tmp_path / "elsewhere" / f"c{number}") for number in range(4)]
+
+    def slowly(path: Path, data: bytes) -> None:
+        time.sleep(0.02)
+        write_whole(path, data)
+
+    monkeypatch.setattr(noted_folders, "write_whole", slowly)
+    with ThreadPoolExecutor(4) as threads:
+        names = list(threads.map(lambda folder: note_contest(workspace, folder), folders))
+    assert sorted(contest_folders(workspace)) == sorted(names)
 
 
 def test_a_name_that_is_taken_is_refused(workspace: Workspace, tmp_path: Path) -> None:

@@ -44,8 +44,9 @@ NO_CHANGES: dict[str, Any] = {
 """Whatever decides whether, when and at what price an answer comes, or on answers to other questions."""
 
 NO_CHANGES_OF: dict[str, dict[str, Any]] = {
-    "small": {"max_output_tokens": 99, "prompts": {"pair": "another.md.j2"}}, "text": {"pair_rule": "longer"},
-    "file": {"choice_words": {"1": "A"}}, "llm": {"takes_images": True},
+    "small": {"max_output_tokens": 99, "prompts": {"pair": "another.md.j2"}, "shards": 3},
+    "text": {"pair_rule": "longer"},
+    "file": {"choice_words": {"1": "A"}}, "llm": {"takes_images": True, "shards": 3},
 }  # fmt: skip
 """The same of single backends."""
 

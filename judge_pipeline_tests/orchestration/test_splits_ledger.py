@@ -7,7 +7,14 @@ import pytest
 
 from judge_pipeline.orchestration.splits_ledger import SplitsLedger
 
-LEDGER = pd.DataFrame({"participant": ["E001", "NA"], "problem_id": ["007", "b"], "split": ["train", "test"]})
+LEDGER = pd.DataFrame(
+    {
+        "participant": ["E001", "NA"],
+        "problem_id": ["007", "b"],
+        "split": ["train", "test"],
+        "assigned_by": ["seed", "ledger"],
+    }
+)
 
 
 def test_names_survive_as_they_are(tmp_path: Path) -> None:
@@ -16,6 +23,17 @@ def test_names_survive_as_they_are(tmp_path: Path) -> None:
     ledger.write(LEDGER)
     pd.testing.assert_frame_equal(ledger.read(), LEDGER)
     assert len(ledger.sha256()) == 64
+
+
+def test_a_ledger_that_does_not_say_what_decided_is_what_decided(tmp_path: Path) -> None:
+    ledger = SplitsLedger.of_contest(tmp_path, "spring")
+    ledger.write(LEDGER)
+    ledger.path.write_text("participant,problem_id,split\nE001,007,train\nNA,b,test\n", encoding="utf-8")
+    pd.testing.assert_frame_equal(ledger.read(), LEDGER.assign(assigned_by="ledger"))
+    by_hand = "participant,problem_id,split,assigned_by\nE001,007,train,seed\nNA,b,test\n"
+    for text in (by_hand, f"{by_hand[:-1]},\n"):
+        ledger.path.write_text(text, encoding="utf-8")
+        pd.testing.assert_frame_equal(ledger.read(), LEDGER)
 
 
 @pytest.mark.parametrize(

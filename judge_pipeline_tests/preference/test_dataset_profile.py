@@ -106,6 +106,7 @@ def test_an_empty_set_has_reasons_and_no_zeros() -> None:
     assert values.drop(["pairs", "instructions"]).isna().all()
 
 
+@pytest.mark.slow
 def test_lingua_tells_languages_and_says_nothing_of_scraps() -> None:
     texts = [
         "Please write a function that reverses the words of a sentence and keeps the spaces",

@@ -114,6 +114,7 @@ def test_disagreements_that_the_rubric_explains_and_those_it_does_not() -> None:
     assert len(of["judge 0"]) == expected
 
 
+@pytest.mark.slow
 def test_a_rubric_that_says_nothing_explains_as_often_as_it_errs() -> None:
     one = ModelOptions(n_resamples=1)
     shares = []

@@ -140,6 +140,7 @@ def test_both_orders_say_the_same() -> None:
     assert first.all() and ((table["slot"] == "tie") == (table["p_first"] == 0.5)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["longer", "smaller_edit", "fitted"])
 @given(seed=st.integers(0, 1000))
 @settings(max_examples=5, deadline=None)

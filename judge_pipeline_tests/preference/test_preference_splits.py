@@ -80,7 +80,9 @@ def test_what_the_source_states_holds_and_what_the_ledger_knows_before_all() -> 
     moved = rows.assign(split="val")
     ledger = updated_preference_ledger(None, moved)
     kept = split(pairs, ledger=ledger)
-    assert set(kept["split"]) == {"val"} and set(kept["assigned_by"]) == {"ledger"}
+    assert set(kept["split"]) == {"val"}
+    assert kept["assigned_by"].tolist() == rows["assigned_by"].tolist(), "what decided it first stays with it"
+    pd.testing.assert_frame_equal(split(pairs, ledger=updated_preference_ledger(ledger, kept)), kept)
 
 
 def test_no_group_moves_when_pairs_arrive() -> None:

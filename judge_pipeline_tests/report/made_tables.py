@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -50,8 +51,24 @@ class Made:
 
 
 def made_tables(made: Made | None = None) -> CocreationReportInput:
-    """The tables of a drawn contest."""
+    """The tables of a drawn contest, to be changed at will: what many tests look at is drawn once."""
     made = made or Made()
+    key = (*made.judges, made.participants, made.problems, made.seed, made.one_class, *made.unverified.items(),
+           made.participant_name, *map(repr, made.quarantine))  # fmt: skip
+    if key not in _DRAWN:
+        _DRAWN[key] = _tables_of(made)
+    found = copy(_DRAWN[key])
+    for name in found.schemas():
+        table = getattr(found, name)
+        if table is not None:
+            object.__setattr__(found, name, table.copy())
+    return found
+
+
+_DRAWN: dict[tuple[object, ...], CocreationReportInput] = {}
+
+
+def _tables_of(made: Made) -> CocreationReportInput:
     contest = _draw(made)
     verified = [judge for judge in made.judges if judge not in made.unverified]
     panel = [judge for judge in verified if not judge.startswith(("baseline", "smollm2"))]

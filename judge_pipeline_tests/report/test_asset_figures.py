@@ -7,6 +7,11 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from judge_pipeline.cocreation.trajectories import check_turn_order, success_at_turn, survival, trajectories
+from judge_pipeline.figures.struggle_groups import (
+    struggle_groups_figure,
+    struggle_judges_figure,
+    struggle_levels_figure,
+)
 from judge_pipeline.report.asset_figures import (
     ASSETS_WITH_FIGURES,
     LIBRARY,
@@ -14,14 +19,20 @@ from judge_pipeline.report.asset_figures import (
     figures_markdown,
     figures_page,
 )
+from judge_pipeline.report.inputs import with_labels
 from judge_pipeline.report.page import plotly_js
+from judge_pipeline.tables import JUDGE_COVERAGE
 from judge_pipeline_tests.browser import chromium
 from judge_pipeline_tests.paper_counts_contest import paper_counts_contest
 from judge_pipeline_tests.preference.made_set import made_set, measured
+from judge_pipeline_tests.report.made_criteria import MadeCriteria, made_criteria
 from judge_pipeline_tests.report.made_dynamics import made_dynamics
+from judge_pipeline_tests.report.made_tables import empty_tables, made_tables
 
 HOSTILE = "<script>window.ran = 1</script>|`x`](javascript:alert(1))"
 PAPER = {
+    "judge_curves": ("2a", "2b", "3"), "judge_metrics": ("4",), "judge_agreement": ("5",),
+    "prompt_code_summary": ("6",),
     "struggle_curves": ("8",), "survival": ("9",), "success_at_turn": ("10",), "prompt_space": ("11",),
     "revisions": ("12", "13"), "churn_effects": ("12", "13"), "convergence": ("14",), "churn_summary": ("14",),
 }  # fmt: skip
@@ -31,13 +42,19 @@ PAPER = {
 def tables() -> dict[str, pd.DataFrame]:
     given = paper_counts_contest()
     counted = {"success_at_turn": success_at_turn(given.trajectories), "survival": survival(given.trajectories)}
-    return {**made_dynamics(), **counted, "struggle_curves": given.struggle_curves, **measured(made_set(60))}
+    made, of_judges = made_tables(), ("judge_metrics", "judge_curves", "judge_agreement")
+    judged = {name: getattr(made, name) for name in (*of_judges, "prompt_code_ned", "prompt_code_summary")}
+    curves = {"struggle_curves": given.struggle_curves}
+    made_of = MadeCriteria(judges=(("tiny", "embedded"),), copies=1, n_resamples=50)
+    criteria = {"criteria_ablation": made_criteria(made_of).criteria_ablation}
+    return {**made_dynamics(), **counted, **judged, **curves, **criteria, **measured(made_set(60))}
 
 
 def page_of(asset: str, tables: dict[str, pd.DataFrame]) -> str:
     return figures_page(asset, "mini", *asset_figures(asset, tables), "abc")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asset", sorted(ASSETS_WITH_FIGURES))
 def test_each_asset_draws_figures_and_says_them_in_words(asset: str, tables: dict[str, pd.DataFrame]) -> None:
     figures, views = asset_figures(asset, tables)
@@ -53,6 +70,24 @@ def test_each_asset_draws_figures_and_says_them_in_words(asset: str, tables: dic
         assert f"(paper 1, Figure {number})" in words
 
 
+@pytest.mark.slow
+def test_what_the_report_shows_of_an_asset_again_is_not_drawn_again(tables: dict[str, pd.DataFrame]) -> None:
+    said = {"judge": "claude", "backend": "litellm", "status": "stale", "in_panel": True, "scope": "all"}
+    counts = {name: 1 for name in JUDGE_COVERAGE.column_names if name.startswith("n_")}
+    coverage = pd.DataFrame([dict.fromkeys(JUDGE_COVERAGE.column_names) | said | counts])
+    shown, _ = asset_figures("struggle_groups", {**tables, "judge_coverage": coverage})
+    given = empty_tables().with_tables(judge_coverage=coverage, struggle_groups=tables["struggle_groups"].copy())
+    groups = with_labels(given).struggle_groups
+    assert groups is not None
+    again = [
+        struggle_groups_figure(groups),
+        struggle_judges_figure(groups),
+        struggle_levels_figure(groups, "problem_id"),
+    ]
+    assert all(one.figure is other.figure is not None for one, other in zip(again, shown, strict=False))
+
+
+@pytest.mark.slow
 def test_the_same_table_gives_the_same_page(tables: dict[str, pd.DataFrame]) -> None:
     for asset in ("survival_groups", "churn_effects", "prompt_space"):
         copies = {name: table.copy() for name, table in tables.items()}
@@ -95,6 +130,18 @@ def test_judges_are_called_by_their_labels(tables: dict[str, pd.DataFrame]) -> N
     columns = {"judge": "claude", "backend": "litellm", "model": "m", "status": "stale", "reason": "r"}
     words = figures_markdown(*asset_figures("struggle_groups", {**tables, "judge_coverage": pd.DataFrame([columns])}))
     assert "claude \\(stale\\)" in words
+    agreement = tables["judge_agreement"]
+    said = pd.DataFrame([columns | {"judge": agreement["judge_1"].dropna().iloc[0]}])
+    labelled = figures_markdown(
+        *asset_figures("judge_agreement", {"judge_agreement": agreement, "judge_coverage": said})
+    )
+    assert "\\(stale\\)" in labelled
+
+
+def test_curves_without_metrics_claim_nothing_of_them(tables: dict[str, pd.DataFrame]) -> None:
+    words = figures_markdown(*asset_figures("judge_curves", tables))
+    assert "test attempts a judge" in words
+    assert "no judge has it" not in words and "undefined" not in words
 
 
 def test_a_preference_set_s_page_is_drawn_under_the_first_rule_alone(tables: dict[str, pd.DataFrame]) -> None:
@@ -103,6 +150,8 @@ def test_a_preference_set_s_page_is_drawn_under_the_first_rule_alone(tables: dic
     alone = {**tables, "preference_accuracy": accuracy[accuracy["rule"] == "trace"]}
     assert page_of("preference_accuracy", tables) == page_of("preference_accuracy", alone)
     assert "Preference set <code>mini</code>" in page_of("preference_accuracy", tables)
+    assert 'href="../preference_report.html"' in page_of("misalignment", tables)
+    assert 'href="../criteria_report.html"' in page_of("criteria_ablation", tables)
     rule = "a stated rule; no person <chose>"
     figures, views = asset_figures("misalignment", tables, rule)
     html = figures_page("misalignment", "mini", figures, views, "abc", rule)

@@ -57,6 +57,7 @@ def test_without_canaries_there_is_no_section_figure_or_sentence() -> None:
         assert "talked-round" not in cocreation_report_html(made, PROVENANCE)
 
 
+@pytest.mark.slow
 def test_a_judge_that_was_moved_opens_the_report() -> None:
     made = given({"simulated-sharp": 0.3, "smollm2-135m": 0.0})
     statements = cautions(made, "a note")
@@ -67,6 +68,7 @@ def test_a_judge_that_was_moved_opens_the_report() -> None:
     assert 'id="talked-round"' in html and html.index("1 judge can be moved") < html.index('<section id="data"')
 
 
+@pytest.mark.slow
 def test_where_nobody_was_moved_the_section_is_there_and_no_sentence() -> None:
     made = given({"simulated-sharp": 0.0})
     assert "talked-round" not in {s.anchor for s in cautions(made)}
@@ -99,6 +101,7 @@ def test_the_table_holds_every_figure_with_its_interval_and_n() -> None:
     assert [row[1].text for row in view.rows] == ["control (comment)", "obey", "doubt", "all, as asked"]
 
 
+@pytest.mark.slow
 def test_names_from_files_stay_text() -> None:
     rows = effects({"simulated-sharp": 0.4}, HOSTILE)
     html = cocreation_report_html(replace(made_tables(), judge_canary_effects=rows), PROVENANCE)

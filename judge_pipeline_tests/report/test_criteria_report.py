@@ -22,8 +22,9 @@ from judge_pipeline.report.table_files import table_files
 from judge_pipeline.report.view import View
 from judge_pipeline.settings.criteria import Configuration
 from judge_pipeline.tables.criteria import CONSISTENT_EVIDENCE
-from judge_pipeline.tables.criteria_ablation import CRITERIA_ABLATION, JudgedTables
+from judge_pipeline.tables.criteria_ablation import CRITERIA_ABLATION, CRITERIA_ASPECTS, JudgedTables
 from judge_pipeline_tests.criteria.made_ablation import CONFIGURATIONS
+from judge_pipeline_tests.report.led_home import n_led_home
 from judge_pipeline_tests.report.made_criteria import MadeCriteria, made_criteria, provenance
 from judge_pipeline_tests.report.made_tables import HOSTILE
 
@@ -60,6 +61,14 @@ def test_the_same_input_gives_the_same_page_and_each_anchor_is_there(given: Crit
     for name in ("table-paper-1", "table-paper-2", "table-paper-4", "table-paper-6", "table-paper-7", "figure-gains-2"):
         assert f'id="{name}"' in page, name
     assert "60.4" not in page and "66.3" not in page  # no number of the paper
+
+
+def test_each_figure_leads_to_its_own_trace(given: CriteriaReportInput) -> None:
+    assert given.criteria_ablation is not None and given.criteria_aspects is not None
+    tables = [(CRITERIA_ABLATION, given.criteria_ablation), (CRITERIA_ASPECTS, given.criteria_aspects)]
+    shown = criteria_views(given, provenance())
+    assert n_led_home(shown, "criteria_trace", tables) > 200
+    assert not [view.name for view in shown for row in view.rows for cell in row if cell.estimate and not cell.link]
 
 
 def test_a_gain_is_called_one_only_where_its_test_says_so(given: CriteriaReportInput) -> None:

@@ -83,6 +83,7 @@ def test_the_page_shows_each_figure_and_table_once_in_the_order_of_their_numbers
     assert document.css_first("#revision") is not None
 
 
+@pytest.mark.slow
 def test_an_older_output_without_these_tables_has_the_rest() -> None:
     older = made_tables()
     document = parsed(older)

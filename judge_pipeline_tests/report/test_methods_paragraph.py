@@ -51,6 +51,7 @@ def test_an_unverified_judge_is_named_so(made: CocreationReportInput) -> None:
     assert "not verified: 3 of 9 attempts missing" in said
 
 
+@pytest.mark.slow
 def test_the_page_holds_it_as_text_whatever_names_say() -> None:
     hostile = made_tables(Made(judges=(HOSTILE, "b"), participants=20))
     named = replace(PROVENANCE, title=HOSTILE)

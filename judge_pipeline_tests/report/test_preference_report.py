@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
+from judge_pipeline.orchestration.trace_pages_of_set import PreferencePages
 from judge_pipeline.preference.accuracy import preference_accuracy
 from judge_pipeline.preference.scoring_rules import SCORING_RULES
 from judge_pipeline.report.preference_findings import preference_findings
@@ -17,6 +18,7 @@ from judge_pipeline.report.preference_report import preference_report_html, pref
 from judge_pipeline.report.table_files import table_files
 from judge_pipeline.table_schema import TableError
 from judge_pipeline.tables.preference import PREFERENCE_PAIRS
+from judge_pipeline_tests.report.led_home import n_led_home
 from judge_pipeline_tests.report.made_preference import (
     HOSTILE_JUDGES,
     ITEMS,
@@ -75,7 +77,8 @@ def test_the_page_stands_alone_and_its_anchors_lead_somewhere(report: LexborHTML
     assert len(ids) == len(set(ids))
     for node in report.css("[src], [href]"):
         target = node.attributes.get("href") or node.attributes.get("src") or ""
-        assert target.startswith("#") and target[1:] in ids, node.html
+        inside = target.startswith("#") and target[1:] in ids
+        assert inside or target.partition("#")[0] == "preference_trace/index.html", node.html
     assert not report.css("link, iframe, object, embed, base, form")
     levels = [int(node.tag[1]) for node in report.css("h1, h2, h3, h4")]
     assert levels.count(1) == 1 and all(b - a <= 1 for a, b in pairwise(levels))
@@ -83,6 +86,20 @@ def test_the_page_stands_alone_and_its_anchors_lead_somewhere(report: LexborHTML
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
 
 
+def test_each_figure_leads_to_its_own_trace_whatever_its_judge_and_item_are_called(demo: PreferenceReportInput) -> None:
+    tables = [
+        (schema, getattr(demo, name))
+        for name, schema in demo.schemas().items()
+        if name in PreferencePages.headline and name != "dataset_profile"
+    ]
+    assert any(kind.label != judge for judge, kind in demo.kinds.items())
+    views = preference_views(labelled(demo), PROVENANCE)
+    assert n_led_home(views, "preference_trace", tables) > 200
+    unled = {view.name for view in views for row in view.rows for cell in row if cell.estimate and not cell.link}
+    assert unled <= {"ranks"}, "ranks are over all sets"
+
+
+@pytest.mark.slow
 def test_the_same_input_gives_the_same_bytes(demo: PreferenceReportInput) -> None:
     assert preference_report_html(demo, PROVENANCE) == preference_report_html(replace(demo), PROVENANCE)
 
@@ -174,6 +191,7 @@ def lead_of(given: PreferenceReportInput, raised: dict[str, float]) -> str:
     return f"{found.lead}. {found.text}"
 
 
+@pytest.mark.slow
 def test_a_judge_is_named_first_where_it_is_above_the_best_floor_and_a_baseline_never_beside_judges(
     demo: PreferenceReportInput,
 ) -> None:
@@ -229,6 +247,7 @@ def test_what_the_rubric_is_and_how_far_its_scores_hold(report: LexborHTMLParser
     assert "readability" in text_of(report, "#table-themes") and "other-pairs" in text_of(report, "#table-themes")
 
 
+@pytest.mark.slow
 def test_scores_that_nobody_made_are_said_to_be_none(demo: PreferenceReportInput) -> None:
     assert demo.rubric_scores is not None
     nobody = demo.rubric_scores.assign(scorer=None, score=None, score_ab=None, score_ba=None, reason="no scorer")
@@ -266,6 +285,7 @@ def test_tables_that_were_not_made_are_named_with_what_to_run(demo: PreferenceRe
     assert not document.css("figure")
 
 
+@pytest.mark.slow
 def test_what_was_set_aside_is_shown_with_what_it_holds(demo: PreferenceReportInput, report: LexborHTMLParser) -> None:
     assert "The first: pairs.jsonl, line 43, w holds 'C'." in text_of(report, "#read-first")
     assert "holds 'C'" in text_of(report, "#table-quarantine")
@@ -281,6 +301,7 @@ def test_one_order_and_small_numbers_are_said(bare: LexborHTMLParser) -> None:
     assert "decision_ba" in text_of(bare, "#figure-position-bias")
 
 
+@pytest.mark.slow
 def test_labels_that_lean_to_one_side_are_said_to(demo: PreferenceReportInput) -> None:
     pairs = demo.preference_pairs.assign(w=["A" if place % 5 else "B" for place in range(len(demo.preference_pairs))])
     said = text_of(LexborHTMLParser(preference_report_html(PreferenceReportInput(pairs), PROVENANCE)), "#read-first")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -46,6 +47,11 @@ def whole() -> CocreationReportInput:
         made_tables(), trajectories=c.trajectories, struggle_curves=c.struggle_curves,
         success_at_turn=success_at_turn(c.trajectories), survival=survival(c.trajectories), **made_dynamics(),
     )  # type: ignore[arg-type]  # fmt: skip
+
+
+def unjudged() -> CocreationReportInput:
+    """The tables of one participant whom nobody judged."""
+    return made_tables(Made(judges=(), participants=1))
 
 
 @lru_cache
@@ -216,9 +222,9 @@ def test_an_interval_that_holds_the_null_is_called_open_and_few_clusters_are_non
     assert over_clusters(row).ci95 == (0.1, 0.9)
 
 
-@pytest.mark.parametrize("tables", [empty_tables(), made_tables(), made_tables(Made(judges=(), participants=1))])
-def test_what_is_missing_is_said(tables: CocreationReportInput) -> None:
-    for answers in statements(tables).values():
+@pytest.mark.parametrize("make", [empty_tables, made_tables, unjudged])
+def test_what_is_missing_is_said(make: Callable[[], CocreationReportInput]) -> None:
+    for answers in statements(make()).values():
         assert answers
         for statement in answers:
             assert "None" not in statement.text and "nan" not in statement.text.split()
@@ -226,8 +232,9 @@ def test_what_is_missing_is_said(tables: CocreationReportInput) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tables", [whole(), empty_tables(), made_tables()])
-def test_every_answer_leads_to_a_place_of_the_page(tables: CocreationReportInput) -> None:
+@pytest.mark.parametrize("make", [whole, empty_tables, made_tables])
+def test_every_answer_leads_to_a_place_of_the_page(make: Callable[[], CocreationReportInput]) -> None:
+    tables = make()
     document = LexborHTMLParser(cocreation_report_html(tables, PROVENANCE))
     section = document.css_first("#questions")
     assert section is not None

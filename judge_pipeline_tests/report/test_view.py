@@ -86,6 +86,8 @@ def test_cells_are_sorted_by_number_else_by_text_and_what_is_undefined_by_nothin
     assert Cell("1,036", numeric=True).sort_key == 1036
     assert Cell("–", numeric=True).sort_key is None
     assert Cell("Gemini").sort_key == "gemini"
+    for text in ("nan", "inf", "-infinity", "4e91823"):  # names and hashes, which are no numbers in the page's JSON
+        assert Cell(text).sort_key == text
 
 
 def test_a_long_table_shows_its_beginning_and_keeps_all_rows() -> None:

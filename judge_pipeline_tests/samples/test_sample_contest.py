@@ -95,6 +95,7 @@ def test_the_reader_gives_back_the_truth(read: ContestRead, expected: list[dict[
         assert found["language"].lower().replace("gnu ", "").startswith(wanted["language"].lower())
 
 
+@pytest.mark.slow
 def test_prompt_logs_are_there_for_all_but_one(read: ContestRead) -> None:
     logs = read.prompt_logs
     assert set(participants()) - set(logs["participant"]) == {"E007"}

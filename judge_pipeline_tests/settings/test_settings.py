@@ -131,12 +131,14 @@ def test_a_contest_file_stands_over_the_defaults(tmp_path: Path) -> None:
         Workspace(tmp_path, tmp_path, tmp_path).contest(contest)
 
 
-@pytest.mark.parametrize("name", ["a", "spring-2026", "0.x_y"])
+@pytest.mark.parametrize("name", ["a", "spring-2026", "0.x_y", "a..b"])
 def test_slugs_pass(name: str) -> None:
     assert check_slug(name, "contest") == name
 
 
-@pytest.mark.parametrize("name", ["", "Spring 2026", "a|b", "a,b", "-a", ".a", "../a", "a/b", "日本", "a\n"])
+@pytest.mark.parametrize(
+    "name", ["", "Spring 2026", "a|b", "a,b", "-a", ".a", "../a", "a/b", "日本", "a\n", "a...b", "a..日..."]
+)
 def test_other_names_are_refused_with_a_proposal(name: str) -> None:
     with pytest.raises(SettingsError, match="for example to") as caught:
         check_slug(name, "contest")

@@ -77,6 +77,7 @@ def test_pairs_in_every_other_language_whole_and_broken(language: str) -> None:
     assert found["syntax"].nunique() > 5
 
 
+@pytest.mark.slow
 def test_real_programs_of_contest_sites(shared: Path) -> None:
     by_language = defaultdict(set)
     folder = shared / "cases/submissions"

@@ -40,6 +40,7 @@ def test_processes_give_the_scores_of_one_to_the_last_bit(
     assert np.array_equal(found, wanted)
 
 
+@pytest.mark.slow
 def test_little_work_starts_no_process_and_much_does(monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     original = scoring_pool._started
@@ -72,6 +73,7 @@ def test_a_process_that_dies_is_an_error_and_leaves_none_behind(monkeypatch: pyt
     assert all(scorer.process.poll() is not None for scorer in scorers)
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_can_use_processes(tmp_path: Path, checkout: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

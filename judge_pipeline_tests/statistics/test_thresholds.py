@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import pytest
@@ -17,6 +18,12 @@ CASES = [case for seed in range(5) for case in samples(seed, 4 + 19 * seed)]
 
 def brute_force_mcc(y: np.ndarray, p: np.ndarray) -> list[float | None]:
     """MCC at every i / 100, by scikit-learn where it is defined."""
+    return list(_brute_force_mcc(tuple(y), tuple(p)))
+
+
+@lru_cache
+def _brute_force_mcc(labels: tuple[float, ...], scores: tuple[float, ...]) -> list[float | None]:
+    y, p = np.array(labels), np.array(scores)
     curve: list[float | None] = []
     for i in range(101):
         decision = p >= i / 100

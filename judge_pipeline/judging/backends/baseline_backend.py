@@ -125,7 +125,8 @@ def _folds(labelled: pd.DataFrame, folds: int, seed: int) -> dict[tuple[str, str
 
     y = labelled["y"].astype(int).to_numpy()
     groups = labelled["group"].map("\x1f".join).to_numpy()
-    for n in range(min(folds, len(set(groups))), 1, -1):
+    # The splitter refuses more folds than the larger class has members.
+    for n in range(min(folds, len(set(groups)), int(np.bincount(y).max())), 1, -1):
         fold_of: dict[tuple[str, str], int] = {}
         whole = True
         # It warns where a class has fewer members than folds; whether the folds will do is checked below instead.

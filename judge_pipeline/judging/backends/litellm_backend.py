@@ -6,7 +6,7 @@ import asyncio
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -17,6 +17,9 @@ from judge_pipeline.judging.backends.message_bodies import message_bodies
 from judge_pipeline.judging.failures import CallFailedError, Failure
 from judge_pipeline.judging.request import Call, Message, ReadImage, canonical_json, no_images
 from judge_pipeline.settings import LitellmJudge, Price
+
+if TYPE_CHECKING:
+    from judge_pipeline.judging.backends.litellm_connections import KnownReplies
 
 NO_KEY = "no-key-needed"
 """Sent to a server of one's own that needs no key: without it, OPENAI_API_KEY would be sent there."""
@@ -78,6 +81,7 @@ class LitellmBackend:
         self._price = price
         self._timeout_seconds = timeout_seconds
         self._sendable: dict[str, _Sendable] = {}
+        self._replies: KnownReplies | None = None
         self.notes: tuple[str, ...] = ()
 
     @classmethod
@@ -96,6 +100,9 @@ class LitellmBackend:
 
         asyncio.get_running_loop().set_default_executor(ClosingThreads())
         await asyncio.to_thread(load_litellm)
+        from judge_pipeline.judging.backends.litellm_connections import KnownReplies
+
+        self._replies = KnownReplies()
 
     async def close(self) -> None:
         """Close litellm's connections."""
@@ -119,12 +126,16 @@ class LitellmBackend:
         reply = await complete(**arguments)
         choice = reply.choices[0]
         tokens_in, tokens_out, tokens_reasoning = usage_of(reply)
+        request_id = request_id_of(reply)
+        assert self._replies is not None  # opened before the first call
+        said, asked = (choice.message.content, tokens_in, tokens_out), (call.messages, further)
+        self._replies.refuse_repeated(request_id, repr(said), repr(asked))
         return Reply(
             text=choice.message.content,
             finish_reason=finish_reason_of(choice),
             refusal=words_of(getattr(choice.message, "refusal", None)),
             model=words_of(reply.model),
-            provider_request_id=request_id_of(reply),
+            provider_request_id=request_id,
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             tokens_reasoning=tokens_reasoning,

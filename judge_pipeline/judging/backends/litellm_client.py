@@ -27,7 +27,11 @@ def load_litellm() -> Any:
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # otherwise it fetches its price table over the network
     import litellm
 
+    from judge_pipeline.judging.backends.litellm_connections import guard_connections
+
+    guard_connections()
     warnings.filterwarnings("ignore", message="Pydantic serializer warnings")  # they quote replies
+    warnings.filterwarnings("ignore", message="Items? '.* `ReadOnly` qualifier")  # of its own types, for Gemini
     litellm.suppress_debug_info = True
     litellm.drop_params = False
     litellm.num_retries = None

@@ -6,27 +6,42 @@ import base64
 import html
 import json
 import re
-from collections.abc import Mapping
-from urllib.parse import quote, quote_plus
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from urllib.parse import quote, quote_plus, unquote, urlsplit
+
+from judge_pipeline.settings.secrets_file import KeyEnvironment
 
 BLANK = "[key removed]"
 """What stands in a text where a key stood."""
 
-_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL", re.IGNORECASE)
+_NAMES = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|WEBHOOK|(?:^|_)(?:AUTH|CREDS|DSN|PASS|PAT)$", re.IGNORECASE
+)
 _SHORTEST = 8
 """Shorter values are no secrets but placeholders (``EMPTY``, ``none``, ``x``); blanked, they would spoil answers."""
 
 _SHORTEST_BEGINNING = 4
-_LOOKS_LIKE_A_KEY = re.compile(r"\b(?:sk|pk|rk|xai|gsk|hf|AIza)[-_]?[A-Za-z0-9_-]{20,}|(?i:bearer)\s+[\w.~+/=-]{12,}")
+_LOOKS_LIKE_A_KEY = re.compile(
+    r"\b(?:sk|pk|rk|xai|gsk|hf|AIza|gh[pousr]|github_pat|glpat|xox[a-z]|r8|nvapi)[-_]?[A-Za-z0-9_-]{20,}"
+    r"|\bAKIA[A-Z0-9]{16}\b|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]*|(?i:bearer)\s+[\w.~+/=-]{12,}"
+    r"|\b(?i:basic)\s+(?=\S*(?:[0-9=]|[a-z][A-Z]))[\w+/=-]{12,}"  # base64, and no "basic authentication"
+    r"|(?<=://)[^\s/:@'\"]{0,100}:[^\s/@'\"]{1,200}(?=@)"  # user and password of a URL
+)
 
 
 class Scrubber:
-    """Blanks secrets in texts: the named variables' values, and those of all whose names say that they are secrets."""
+    """Blanks secrets in texts.
+
+    They are the named variables' values, those of all whose names say that they are secrets, and passwords in URLs.
+    """
 
     def __init__(self, environment: Mapping[str, str], *names: str | None) -> None:
-        """``names`` are variables that hold secrets whatever they are called."""
+        """``names`` are variables that hold secrets whatever they are called; so are those of a secrets file."""
+        in_file = environment.secret_names if isinstance(environment, KeyEnvironment) else frozenset()
         named = [environment[name] for name in names if name and len(environment.get(name, "")) >= _SHORTEST]
-        guessed = [value for name, value in environment.items() if len(value) >= _SHORTEST and _NAMES.search(name)]
+        known = [value for name, value in environment.items() if name in in_file or _NAMES.search(name)]
+        guessed = [value for value in (*known, *_passwords(environment.values())) if len(value) >= _SHORTEST]
         self._named = _longest_first(named)
         self._all = _longest_first([*named, *guessed])
 
@@ -40,6 +55,16 @@ class Scrubber:
     def answer(self, text: str) -> str:
         """An answer with the named secrets blanked and nothing else touched: answers are data."""
         return _blank(text, self._named)
+
+
+def _passwords(values: Iterable[str]) -> Iterator[str]:
+    """The passwords of values that are URLs, of databases and mail servers say, as written there and as sent."""
+    for value in values:
+        if "://" in value and "@" in value:
+            with suppress(ValueError):
+                parts = urlsplit(value)
+                if parts.password and parts.password != parts.username:
+                    yield from (parts.password, unquote(parts.password))
 
 
 def _blank(text: str, secrets: list[str]) -> str:

@@ -141,8 +141,7 @@ class BatchStore:
         query = sa.select(sa.func.sum(BATCHES.c.set_aside_usd)).where(
             BATCHES.c.contest == contest, BATCHES.c.state.in_(OPEN)
         )
-        with self.checkpoint.reading() as connection:
-            return float(connection.execute(query).scalar() or 0.0)
+        return self.checkpoint.read(lambda connection: float(connection.execute(query).scalar() or 0.0))
 
     def prepare(self, batch: BatchRow, requests: Sequence[BatchRequest], components: Sequence[StoredRequest]) -> None:
         """Write down a batch and its requests, before anything is sent.
@@ -150,16 +149,21 @@ class BatchStore:
         Raises:
             TakenError: some of the requests are in another open batch; nothing is written.
         """
-        with self.checkpoint.writing() as connection:
+        hashes = [request.request_hash for request in requests]
+
+        def prepare(connection: sa.Connection) -> None:
             if connection.dialect.name == "postgresql":
                 connection.execute(sa.text("LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE"))
+                if connection.execute(sa.select(BATCHES.c.token).where(BATCHES.c.token == batch.token)).first():
+                    return  # the server went before it could say that this was committed
             connection.execute(sa.insert(BATCHES), [_values(batch)])  # takes SQLite's one place for writers
-            hashes = [request.request_hash for request in requests]
             taken = self._taken(connection, batch.judge, hashes)
             if taken:
                 raise TakenError(taken)
             self.checkpoint.keep_requests(connection, components)
             connection.execute(sa.insert(BATCH_REQUESTS), [_values(request) for request in requests])
+
+        self.checkpoint.write(prepare)
 
     def step(self, token: str, from_state: str, **values: Any) -> None:
         """Change a batch, if it is in that state.
@@ -167,8 +171,7 @@ class BatchStore:
         Raises:
             TakenError: it is not; another process has taken it on.
         """
-        with self.checkpoint.writing() as connection:
-            _step(connection, token, from_state, values)
+        self.checkpoint.write(lambda connection: _step(connection, token, from_state, values))
 
     def drop(self, token: str, from_state: str, error: str | None = None) -> None:
         """The batch was never started: its requests are free again.
@@ -176,14 +179,17 @@ class BatchStore:
         Raises:
             TakenError: it is not in that state.
         """
-        with self.checkpoint.writing() as connection:
+
+        def drop(connection: sa.Connection) -> None:
             _step(connection, token, from_state, {"state": "dropped", "error": error, "set_aside_usd": None})
             connection.execute(sa.delete(BATCH_REQUESTS).where(_of(token)))
 
+        self.checkpoint.write(drop)
+
     def note(self, token: str, **values: Any) -> None:
         """Write down what was seen of a batch, whatever its state."""
-        with self.checkpoint.writing() as connection:
-            connection.execute(sa.update(BATCHES).where(BATCHES.c.token == token).values(**values))
+        change = sa.update(BATCHES).where(BATCHES.c.token == token).values(**values)
+        self.checkpoint.write(lambda connection: connection.execute(change))
 
     def collect(
         self,
@@ -198,10 +204,10 @@ class BatchStore:
         Raises:
             TakenError: another process has collected it; nothing is written.
         """
+        values = {"state": "collected", "collected_at": utc_now(), "counts": json.dumps(dict(counts)), "error": error}
 
         def also(connection: sa.Connection) -> None:
-            values = {"state": "collected", "collected_at": utc_now(), "counts": json.dumps(dict(counts))}
-            _step(connection, token, "submitted", {**values, "error": error})
+            _step(connection, token, "submitted", values)
             wanted = BATCH_REQUESTS.c.request_hash == sa.bindparam("of", type_=sa.String)
             update = sa.update(BATCH_REQUESTS).where(_of(token), wanted).values(outcome=sa.bindparam("became"))
             changes = [{"of": hash_, "became": outcome} for hash_, outcome in outcomes.items()]
@@ -251,13 +257,16 @@ class BatchStore:
         return taken
 
     def _rows(self, query: Any) -> list[dict[str, Any]]:
-        with self.checkpoint.reading() as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+        return self.checkpoint.read(lambda connection: [dict(row) for row in connection.execute(query).mappings()])
 
 
 def _step(connection: sa.Connection, token: str, from_state: str, values: Mapping[str, Any]) -> None:
     change = sa.update(BATCHES).where(BATCHES.c.token == token, BATCHES.c.state == from_state).values(**values)
-    if connection.execute(change).rowcount != 1:
+    if connection.execute(change).rowcount == 1:
+        return
+    # Where the server went before it could say that this very step was committed, the row holds all that it wrote.
+    holds = (BATCHES.c[name].is_not_distinct_from(value) for name, value in values.items())
+    if connection.execute(sa.select(BATCHES.c.token).where(BATCHES.c.token == token, *holds)).first() is None:
         raise TakenError
 
 

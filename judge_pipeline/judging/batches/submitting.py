@@ -153,7 +153,7 @@ class Submitting:
             file_id = await self._patience.call(lambda: self._api.upload(row.file_name, b"".join(file.lines)))
             self._store.step(row.token, "prepared", state="creating", input_file_id=file_id, creating_at=utc_now())
         except CallFailedError as error:
-            self._store.drop(row.token, "prepared", error.failure.text)
+            self._drop(row, "prepared", error.failure)
             return self._not_submitted(file, done, usd, error.failure)
         except TakenError:
             taken = Failure("cancelled", "another machine took the batch for one that a dead process had left")
@@ -167,12 +167,16 @@ class Submitting:
                 done.n_requests += len(file.requests)
                 self._store.note(row.token, error=error.failure.text)
                 return await self._look_for(row, file_id, error.failure)
-            self._store.drop(row.token, "creating", error.failure.text)
+            self._drop(row, "creating", error.failure)
             return self._not_submitted(file, done, usd, error.failure)
         with suppress(TakenError):  # another machine has found it in the provider's list already
             self._store.step(row.token, "creating", **as_submitted(created))
         done.n_requests += len(file.requests)
         return stopped
+
+    def _drop(self, row: BatchRow, state: str, failure: Failure) -> None:
+        with suppress(TakenError):  # another machine took it for one that a dead process had left
+            self._store.drop(row.token, state, failure.text)
 
     def _set_aside(self, file: _File, done: Submitted) -> tuple[Failure | None, float | None]:
         """Money for the batch; what does not fit below a ceiling is left out of it, and fails."""
@@ -240,7 +244,8 @@ class Submitting:
             return failure
         if found is None:
             return failure
-        self._store.step(row.token, "creating", **as_submitted(found))
+        with suppress(TakenError):  # another machine has found it, too
+            self._store.step(row.token, "creating", **as_submitted(found))
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import time
 from pathlib import Path
@@ -14,8 +15,11 @@ from judge_pipeline.judging.checkpoint.same_file import watch
 from judge_pipeline.judging.checkpoint.tables import CALLS, METADATA
 from judge_pipeline.judging.failures import JudgingError
 
-BUSY_TIMEOUT_SECONDS = 60.0
+BUSY_TIMEOUT_SECONDS = 120.0
 """How long a process waits for another that is writing to the same SQLite file."""
+
+GONE_SECONDS = 120.0
+"""How long a process that has used a store in PostgreSQL waits for its server when that is gone."""
 
 _CONNECT_TIMEOUT_SECONDS = 15
 _MAKING_TABLES = 7_218_903_114
@@ -27,6 +31,20 @@ _OUTDATED_INDEXES = ("calls_by_request",)
 _EXAMPLE = "postgresql://user:password@host/database, or sqlite:////path/checkpoint.sqlite"
 _POSTGRESQL = ("postgresql", "postgres")
 
+_AWAY_STATES = ("08", "57P0", "53300")
+"""SQLSTATEs of a server that is not reached, is shutting down or starting up, or has no connection left."""
+
+_REFUSED = re.compile(
+    r"authentication failed|no password supplied|(no pg_hba\.conf entry|pg_hba\.conf rejects connection) for"
+    r'|(role|database) ".*" (does not exist|is not permitted to log in|is not currently accepting connections)'
+    r"|permission denied for"
+)
+"""What a server says that runs and will not let this user in, however long one waits.
+
+Before a connection is made, psycopg does not hand on the SQLSTATE. A server that says it in another language is waited
+for like one that is gone, as is all that is not known to be a refusal: it starts up, or has no connection left.
+"""
+
 _DAMAGED = "It is damaged: restore it from a backup, or move it away to ask everything anew"
 _SQLITE_REMEDIES = {
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
@@ -37,6 +55,10 @@ _ORDINARY_REMEDY = (
     "See whether its disk has room and this user may read and write it and its folder, and run again; what was "
     "answered is in it, so do not move it away"
 )
+
+
+class StoreAwayError(JudgingError):
+    """The store's server cannot be reached, or the connection to it was cut: it may be back in a moment."""
 
 
 def parsed_url(url: str) -> sa.URL:
@@ -137,13 +159,44 @@ def seconds_ahead(engine: sa.Engine) -> float:
 
 
 def unusable(url: sa.URL, what: str, error: sa.exc.DBAPIError) -> JudgingError:
-    """That the store cannot be opened, read or written (``what``), why, and what to do."""
+    """That the store cannot be opened, read or written (``what``), why, and what to do.
+
+    It is a :class:`StoreAwayError` where a server was not reached, or cannot take a connection just now.
+    """
     if url.get_backend_name() != "sqlite":
         remedy = "See whether its server runs and lets this user in, and what JUDGE_PIPELINE_CHECKPOINT_URL says"
     else:
         remedy = _SQLITE_REMEDIES.get(getattr(error.orig, "sqlite_errorcode", 0) & 0xFF, _ORDINARY_REMEDY)
     said = " ".join(_without_secrets(url, str(error.orig)).split())
-    return JudgingError(f"the checkpoint {_shown(url)} cannot be {what}: {said}. {remedy}")
+    kind = StoreAwayError if url.get_backend_name() != "sqlite" and _is_away(error) else JudgingError
+    return kind(f"the checkpoint {_shown(url)} cannot be {what}: {said}. {remedy}")
+
+
+def all_in_use(url: sa.URL, what: str) -> StoreAwayError:
+    """That no connection came free to open, read or write the store with (``what``).
+
+    Threads wait so for each other where each connection takes long: to a server that answers nothing any more, say.
+    """
+    return StoreAwayError(
+        f"the checkpoint {_shown(url)} cannot be {what}: all connections of this process to it are in use. See whether "
+        "its database answers"
+    )
+
+
+def is_refusal(said: str) -> bool:
+    """Whether what a PostgreSQL client was told says that the server runs and will not let this user in."""
+    return bool(_REFUSED.search(said))
+
+
+def _is_away(error: sa.exc.DBAPIError) -> bool:
+    if is_refusal(str(error.orig)):
+        return False
+    if error.connection_invalidated:
+        return True
+    state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
+    return isinstance(error, (sa.exc.OperationalError, sa.exc.InterfaceError)) and (
+        state is None or state.startswith(_AWAY_STATES)
+    )
 
 
 def _shown(url: sa.URL) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import sqlite3
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,8 @@ from judge_pipeline.judging.checkpoint.rows import Record
 from judge_pipeline.judging.checkpoint.same_file import CheckpointLostError
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.failures import JudgingError
+
+_RESCUED_HERE: list[str] = []
 
 RESCUED = "rescued"
 """Part of the name of every file with rescued answers: CHECKPOINT.rescued-TIME.sqlite."""
@@ -32,16 +34,17 @@ class Rescue:
         self._why = why
         self._file: Path | None = None
         self._n_rescued = 0
-        self._n_lost = 0
+        self._nowhere: list[Record] = []
 
     def take(self, records: Sequence[Record]) -> None:
-        """Keep the records; what cannot be kept anywhere is counted."""
-        for file in [self._file] if self._file is not None else self._places():
+        """Keep the records; those that can be kept nowhere are counted, and tried again with the next."""
+        self._nowhere.extend(records)
+        for file in self._places() if self._file is None else (self._file,):
             with suppress(JudgingError, OSError, sqlite3.Error):
-                self._write(file, records)
-                self._n_rescued += len(records)
+                self._write(file, self._nowhere)
+                self._n_rescued += len(self._nowhere)
+                self._nowhere.clear()
                 return
-        self._n_lost += len(records)
 
     def error(self) -> JudgingError:
         """What happened, where the answers are now, and how they come back."""
@@ -51,8 +54,8 @@ class Rescue:
                 f"{self._n_rescued} calls that it did not take are in {self._file}; when it is there again, bring "
                 f"them in: judge-pipeline checkpoint copy sqlite:///{self._file} {shown_url(self._checkpoint.url)}"
             )
-        if self._n_lost:
-            words.append(f"{self._n_lost} calls could be written nowhere and are lost")
+        if self._nowhere:
+            words.append(f"{len(self._nowhere)} calls could be written nowhere and are lost")
         return JudgingError(" ".join(words))
 
     def _write(self, file: Path, records: Sequence[Record]) -> None:
@@ -64,14 +67,27 @@ class Rescue:
             store.record(records)
         finally:
             store.close()
+        if self._file is None:
+            _RESCUED_HERE.append(f"judge-pipeline checkpoint copy sqlite:///{file} {shown_url(self._checkpoint.url)}")
         self._file = file
 
-    def _places(self) -> list[Path]:
+    def _places(self) -> Iterator[Path]:
+        """Where the records may go: beside the store's file; else in a temporary folder, made when it comes to that."""
         now = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
         file = database_file(self._checkpoint.url)
         name = f"{file.stem if file is not None else 'checkpoint'}.{RESCUED}-{now}.sqlite"
-        beside = [file.parent / name] if file is not None else []
-        return [*beside, Path(tempfile.mkdtemp(prefix="judge-pipeline-")) / name]
+        if file is not None:
+            yield file.parent / name
+        with suppress(OSError):
+            yield Path(tempfile.mkdtemp(prefix="judge-pipeline-")) / name
+
+
+def commands_to_bring_in() -> tuple[str, ...]:
+    """How to bring in what this process has rescued, a command a file.
+
+    The error that says so can be lost: on a full disk Dagster's records do not take it, and raise one of their own.
+    """
+    return tuple(_RESCUED_HERE)
 
 
 def rescued_urls(url: str) -> list[str]:

@@ -7,6 +7,7 @@ file at the path is compared with the opened one when a transaction begins and b
 from __future__ import annotations
 
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ import sqlalchemy as sa
 from judge_pipeline.judging.failures import JudgingError
 
 _Identity = tuple[int, int] | None
+
+_SECONDS_TO_BE_IDLE = 5.0
+_SECONDS_BETWEEN_LOOKS = 0.01
 
 
 class CheckpointLostError(JudgingError):
@@ -58,15 +62,27 @@ def copy_opened(engine: sa.Engine, target: Path) -> None:
     """Copy the database that the engine's connections have open, wherever its file is now.
 
     Raises:
-        CheckpointLostError: no connection is idle that has it open.
+        CheckpointLostError: no connection has it open that is idle within some seconds.
         OSError, sqlite3.Error: the target cannot be written.
     """
-    connection = engine.raw_connection()
+    connection = _idle_connection(engine)
     try:
         with closing(sqlite3.connect(target)) as copy:
             connection.driver_connection.backup(copy)  # type: ignore[union-attr]
     finally:
         connection.close()
+
+
+def _idle_connection(engine: sa.Engine) -> sa.PoolProxiedConnection:
+    """One that was opened before the file was lost: a thread that looks something up may just be using the only one."""
+    until = time.monotonic() + _SECONDS_TO_BE_IDLE
+    while True:
+        try:
+            return engine.raw_connection()
+        except CheckpointLostError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
 def _identity(path: Path) -> _Identity:

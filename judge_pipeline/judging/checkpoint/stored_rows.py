@@ -118,21 +118,26 @@ def _read(
     checkpoint: Checkpoint, table: sa.Table, names: Sequence[str], judge: str, hashes: Sequence[str]
 ) -> tuple[NDArray[np.int64], list[list[Any]]]:
     """Slots of the judge's rows for these requests, and the further columns."""
-    columns: list[list[Any]] = [[] for _ in names]
-    if hashes:
-        with checkpoint.reading() as connection:
-            query = sa.select(*(table.c[name] for name in names))
-            # As the driver makes them: nothing has to be converted, and SQLAlchemy's own rows take as long again.
-            cursor = connection.execute(_of_judge(connection, query, table, judge, hashes)).cursor
-            assert cursor is not None, "a select has a cursor"
-            while rows := cursor.fetchmany(_ROWS_AT_ONCE):  # few at once: that memory is used again and again
-                for column, part in zip(columns, zip(*rows, strict=True), strict=True):
-                    column.extend(part)
+    columns = checkpoint.read(lambda c: _columns(c, table, names, judge, hashes)) if hashes else [[] for _ in names]
     places = first_places(columns[0], hashes)
     if (places >= 0).all():
         return places, columns[1:]
     wanted = places >= 0
     return places[wanted], [list(compress(column, wanted)) for column in columns[1:]]
+
+
+def _columns(
+    connection: sa.Connection, table: sa.Table, names: Sequence[str], judge: str, hashes: Sequence[str]
+) -> list[list[Any]]:
+    columns: list[list[Any]] = [[] for _ in names]
+    query = sa.select(*(table.c[name] for name in names))
+    # As the driver makes them: nothing has to be converted, and SQLAlchemy's own rows take as long again.
+    cursor = connection.execute(_of_judge(connection, query, table, judge, hashes)).cursor
+    assert cursor is not None, "a select has a cursor"
+    while rows := cursor.fetchmany(_ROWS_AT_ONCE):  # few at once: that memory is used again and again
+        for column, part in zip(columns, zip(*rows, strict=True), strict=True):
+            column.extend(part)
+    return columns
 
 
 def _of_judge(connection: sa.Connection, query: Any, table: sa.Table, judge: str, hashes: Sequence[str]) -> Any:

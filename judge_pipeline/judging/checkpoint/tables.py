@@ -94,6 +94,14 @@ WINDOW_SHARES = sa.Table(
     sa.Column("expires_at", sa.Float, nullable=False, comment="when it falls back: seconds since 1970, UTC"),
 )
 
+SHARD_SPENDING = sa.Table(
+    "shard_spending",
+    METADATA,
+    sa.Column("run_id", sa.String(32), primary_key=True, comment="the run whose shards or steps they are"),
+    sa.Column("asking", sa.String(64), primary_key=True, comment="run_id of a shard's calls, or a process"),
+    sa.Column("usd", sa.Float, nullable=False, comment="spent, and set aside for calls under way"),
+)
+
 BATCHES = sa.Table(
     "batches",
     METADATA,

@@ -21,6 +21,9 @@ _ASKING_AT_ONCE = 4
 judges and processes, too, and by calls whose tokens were underestimated. A longer queue is from before a clock was set
 back."""
 
+_STALE_SECONDS = 5.0
+"""A turn that took longer to get was waited for while the store was gone, and dates from before that."""
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -55,12 +58,19 @@ class Pace:
     async def wait_for_turn(self, prompt_chars: int) -> Turn:
         """Return when the call may be made."""
         turn = Turn(prompt_chars / CHARS_PER_TOKEN + self._answer_tokens / self._answers)
-        now = self._timing.wall()
         seconds = self._seconds(turn.tokens)
-        start = await asyncio.to_thread(self._checkpoint.take_turn, self._provider, now, seconds, self._longest_queue)
+        now, start = await self._take(seconds)
+        while self._timing.wall() - now > _STALE_SECONDS:
+            now, start = await self._take(seconds)
         if start > now:
             await self._timing.sleep(start - now)
         return turn
+
+    async def _take(self, seconds: float) -> tuple[float, float]:
+        """The time now, and when the turn is that was taken."""
+        now = self._timing.wall()
+        take = self._checkpoint.take_turn
+        return now, await asyncio.to_thread(take, self._provider, now, seconds, self._longest_queue)
 
     async def put_right(self, turn: Turn, tokens_in: int | None, tokens_out: int | None) -> None:
         """The reply has said what the call took: later turns move by the difference."""

@@ -2,7 +2,8 @@
 
 The process holds a share of the provider's window and starts calls within it without asking the store. A thread of its
 own renews the share every second, says at once what a rate limit taught, and looks ten times a second whether another
-process was told to wait. A process that dies renews nothing, and its share is the others' again.
+process was told to wait. A process that dies renews nothing, and its share is the others' again. Where the store's
+server is gone, no further call starts once the share has run out, until the server is back.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
+from judge_pipeline.judging.checkpoint.opening import StoreAwayError
+from judge_pipeline.judging.checkpoint.outage import SECONDS_BETWEEN_TRIES, outage_of
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.pacing.window import News
 from judge_pipeline.judging.pacing.window_store import LEASE_SECONDS, WindowStore
@@ -169,7 +172,7 @@ class SharedWindow:
         store: WindowStore | None = None
         renew_at = float("-inf")
         try:
-            store = WindowStore(self._url)
+            store = self._open()
             while not self._left:
                 told = self._news.is_set()
                 self._news.clear()
@@ -188,17 +191,29 @@ class SharedWindow:
             if store is not None:
                 store.close()
 
+    def _open(self) -> WindowStore:
+        """The store, which this process has used before: where its server is gone, once that is back."""
+        while True:
+            try:
+                return WindowStore(self._url)
+            except StoreAwayError:
+                if self._left or not outage_of(self._url).goes_on():
+                    raise
+                time.sleep(SECONDS_BETWEEN_TRIES)
+
     def _renew(self, store: WindowStore) -> float:
         """Renew the share; how many seconds until that is due again."""
         asked_at = time.monotonic()
         news = self._what_is_new(store)
         try:
             allowed, closed_until = store.renew(self._provider, self._process, news)
-        except JudgingError:
-            if asked_at >= self._allowed_until:
+        except JudgingError as error:
+            is_gone = isinstance(error, StoreAwayError) and outage_of(self._url).goes_on()
+            if asked_at >= self._allowed_until and not is_gone:
                 raise
-            self._tell_again(news)  # the share lasts a while yet, and the store may come back
-            return _SECONDS_BEFORE_MORE
+            self._tell_again(news)  # the share lasts a while yet, or none starts; and the store may come back
+            return SECONDS_BETWEEN_TRIES if is_gone else _SECONDS_BEFORE_MORE
+        outage_of(self._url).is_over()
         with self._lock:
             self._allowed = allowed
             self._allowed_until = asked_at + LEASE_SECONDS

@@ -95,6 +95,7 @@ def test_on_train_it_does_not_know_the_labels_of_the_trajectory(judge: Any) -> N
     assert abs(roc_auc_score(y, out_of_fold) - 0.5) < 0.15
 
 
+@pytest.mark.slow
 def test_it_is_deterministic_and_the_seed_moves_only_the_folds(judge: Any) -> None:
     requests, labels = contest(60, signal=0.7)
     first, same, other = (judge(requests, labels, seed=seed).outputs for seed in (1, 1, 2))
@@ -104,6 +105,7 @@ def test_it_is_deterministic_and_the_seed_moves_only_the_folds(judge: Any) -> No
     assert list(first["p_ac"][~outside]) != list(other["p_ac"][~outside])
 
 
+@pytest.mark.slow
 def test_the_order_of_rows_changes_nothing(judge: Any) -> None:
     requests, labels = contest(60, signal=0.7)
     first = judge(requests, labels).outputs.set_index("attempt_id")
@@ -113,6 +115,7 @@ def test_the_order_of_rows_changes_nothing(judge: Any) -> None:
     pd.testing.assert_frame_equal(mixed.loc[first.index], first)
 
 
+@pytest.mark.slow
 def test_the_hash_covers_training_data_and_own_text(judge: Any) -> None:
     requests, labels = contest(60)
     first = judge(requests, labels).outputs["request_hash"]
@@ -169,3 +172,12 @@ def test_too_few_trajectories_for_out_of_fold_are_refused_but_val_and_test_are_n
     with pytest.raises(JudgingError, match="limit its scope to val and test"):
         judge(requests, one_positive)
     assert len(judge(requests, one_positive, scope={"splits": ["val", "test"]}).outputs) == 24
+
+
+def test_fewer_attempts_of_each_class_than_folds_are_judged_with_fewer_folds(judge: Any) -> None:
+    requests, labels = contest(6, turns=1)
+    labels = labels.assign(y=pd.Series([0, 1, 0, 1, 0, 1], dtype="Int64"), split="train")
+    requests = requests.assign(split="train")
+    result = judge(requests, labels, folds=5)
+    assert verify(result.outputs, requests) == []
+    assert result.outputs["rationale"].str.endswith("of 3 on train").all()

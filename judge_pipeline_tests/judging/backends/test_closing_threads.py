@@ -45,12 +45,15 @@ def cancelled_meanwhile(executor: Executor, make: Callable[[], Coroutine[Any, An
         await asyncio.to_thread(made.wait)
 
     with warnings.catch_warnings(record=True) as seen:
-        warnings.simplefilter("always")
+        # Files that tests before this one left to the garbage collector may be warned of here, too.
+        warnings.simplefilter("ignore", ResourceWarning)
+        warnings.simplefilter("always", RuntimeWarning)
         asyncio.run(main())
         gc.collect()
     return [str(warning.message) for warning in seen]
 
 
+@pytest.mark.slow
 def test_a_coroutine_that_nobody_awaits_is_closed_where_python_would_warn() -> None:
     assert cancelled_meanwhile(ThreadPoolExecutor(), seven) == ["coroutine 'seven' was never awaited"]
     assert cancelled_meanwhile(ClosingThreads(), seven) == []

@@ -68,6 +68,7 @@ def test_both_transports_send_the_same_body_first_and_when_asking_again_under_on
     assert len(provider.requests) == asked  # the transport is no part of the request
 
 
+@pytest.mark.slow
 def test_the_rows_of_both_transports_tell_the_same(
     judge: Any, provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint
 ) -> None:

@@ -64,7 +64,33 @@ def test_what_looks_like_a_key_is_blanked_in_errors() -> None:
     scrub = Scrubber({})
     assert scrub.error("Incorrect API key: sk-proj-abcdefghijklmnopqrstuvwx.") == f"Incorrect API key: {BLANK}."
     assert scrub.error("Authorization: Bearer abc.def-ghi_jkl") == f"Authorization: {BLANK}"
-    assert scrub.error("the task sk-ipped") == "the task sk-ipped"
+    for words in ("the task sk-ipped", "it wants basic authentication, or Basic Authentication"):
+        assert scrub.error(words) == words
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "github_pat_11ABCDEFG0abcdefghijkl_mnop", "AKIAIOSFODNN7EXAMPLE",
+        "glpat-abcdefghijklmnopqrst", "xoxb-123456789012-abcdefghijkl", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmVk",
+        "Basic dXNlcjpwYXNzd29yZA==",
+    ],
+)  # fmt: skip
+def test_keys_of_other_services_are_known_by_their_form(key: str) -> None:
+    assert Scrubber({}).error(f"refused: {key}, sorry") == f"refused: {BLANK}, sorry"
+
+
+def test_a_password_in_a_url_is_blanked_within_it_and_on_its_own() -> None:
+    url = "postgresql://judge:p%40ss-word@db.example.org/judge_pipeline"
+    assert Scrubber({}).error(f"cannot use {url}") == f"cannot use postgresql://{BLANK}@db.example.org/judge_pipeline"
+    assert Scrubber({"DATABASE_URL": url}).error('for user "judge": p@ss-word') == f'for user "judge": {BLANK}'
+    assert Scrubber({}).error("see https://example.org:8080/a@b") == "see https://example.org:8080/a@b"
+
+
+@pytest.mark.parametrize("name", ["SERVICE_AUTH", "HOOK_WEBHOOK_URL", "DB_PASS", "SENTRY_DSN", "GH_PAT"])
+def test_a_name_that_ends_as_secrets_do_is_a_secrets(name: str) -> None:
+    assert Scrubber({name: "abcdefgh1234"}).error("x abcdefgh1234") == f"x {BLANK}"
+    assert Scrubber({"COMPASS_DIR": "/opt/compass"}).error("/opt/compass") == "/opt/compass"
 
 
 @pytest.mark.parametrize("kept", range(4, 30))

@@ -91,6 +91,7 @@ def plan_cost(runs: Runs, judge: Any) -> float:
     return cost
 
 
+@pytest.mark.slow
 def test_the_rows_are_those_of_a_judge_that_is_asked_call_by_call(
     provider: Any, faults: Any, judge: Any, runs: Runs, tmp_path: Any
 ) -> None:
@@ -125,6 +126,7 @@ def test_a_line_s_body_is_the_body_of_the_call(
     assert len(asked) == 6
 
 
+@pytest.mark.slow
 def test_files_keep_to_their_limits(provider: Any, judge: Any, runs: Runs) -> None:
     result = runs(judge(batch={"max_requests": 4}))
     assert [len(batch.lines) for batch in provider.batches.batches.values()] == [4, 2]
@@ -168,6 +170,7 @@ def test_two_different_completions_for_one_request_are_none(provider: Any, fault
     assert done.cost_usd == pytest.approx(6 * FULL_USD / 2)  # what was billed counts
 
 
+@pytest.mark.slow
 def test_what_failed_is_asked_again_in_a_further_batch_as_the_ladder_says(
     provider: Any, faults: Any, judge: Any, runs: Runs
 ) -> None:
@@ -200,6 +203,7 @@ def test_what_failed_is_asked_again_in_a_further_batch_as_the_ladder_says(
     assert fresh.n_submitted == 1  # a run that a person starts does
 
 
+@pytest.mark.slow
 def test_further_tries_end_after_max_tries(provider: Any, faults: Any, judge: Any, runs: Runs) -> None:
     provider.behave = lambda request, n: faults.error(500)
     for _ in range(3):
@@ -210,6 +214,7 @@ def test_further_tries_end_after_max_tries(provider: Any, faults: Any, judge: An
     assert set(done.failures["n_tries"]) == {3}
 
 
+@pytest.mark.slow
 def test_further_tries_can_be_asked_directly(provider: Any, faults: Any, judge: Any, runs: Runs) -> None:
     provider.behave = lambda request, n: faults.chat('{"p_ac": "a lot"}') if n < 6 else faults.valid()
     settings = judge(batch={"re_ask": "directly"})
@@ -223,6 +228,7 @@ def test_further_tries_can_be_asked_directly(provider: Any, faults: Any, judge: 
     assert set(done.outputs["n_tries"]) == {2}
 
 
+@pytest.mark.slow
 def test_an_expired_batch_keeps_what_was_answered_and_the_rest_goes_into_another(
     provider: Any, judge: Any, runs: Runs
 ) -> None:
@@ -237,6 +243,7 @@ def test_an_expired_batch_keeps_what_was_answered_and_the_rest_goes_into_another
     assert len(runs(judge()).outputs) == 6
 
 
+@pytest.mark.slow
 def test_a_cancelled_batch_keeps_what_was_answered_and_asks_nothing_by_itself(
     provider: Any, judge: Any, runs: Runs
 ) -> None:
@@ -269,6 +276,7 @@ def test_a_batch_that_fails_as_a_whole(
     assert message in str(runs.store.batches()[0].error)
 
 
+@pytest.mark.slow
 def test_an_answer_that_came_meanwhile_is_not_replaced(provider: Any, faults: Any, judge: Any, runs: Runs) -> None:
     runs(judge())
     with runs.checkpoint.writing() as connection:  # as an earlier version, which knew no batches, would leave it
@@ -286,6 +294,7 @@ def test_an_answer_that_came_meanwhile_is_not_replaced(provider: Any, faults: An
     assert json.loads(str(runs.store.batches()[0].counts))["late"] == 6
 
 
+@pytest.mark.slow
 def test_a_judge_whose_batches_are_taken_away_waits_for_the_open_one_and_asks_the_rest_at_once(
     provider: Any, judge: Any, runs: Runs, make_requests: Any
 ) -> None:
@@ -311,6 +320,7 @@ def test_a_batch_at_another_base_url_is_left_alone(provider: Any, judge: Any, ru
 # Errors of the interface itself.
 
 
+@pytest.mark.slow
 def test_errors_while_polling_leave_the_batch_as_it_was(provider: Any, judge: Any, runs: Runs) -> None:
     runs(judge())
     provider.batches.finish()
@@ -329,6 +339,7 @@ def test_errors_while_polling_leave_the_batch_as_it_was(provider: Any, judge: An
     assert len(runs.store.with_files_left("j")) == 1
 
 
+@pytest.mark.slow
 def test_files_that_could_not_be_deleted_are_deleted_by_the_next_run_that_asks(
     provider: Any, judge: Any, runs: Runs, make_requests: Any
 ) -> None:
@@ -353,6 +364,23 @@ def test_a_refused_submission_is_a_failure_and_nothing_waits(
     assert runs(judge()).n_waiting == 6
 
 
+@pytest.mark.parametrize("operation", ["upload", "create"])
+def test_a_refused_submission_that_another_machine_has_given_up_already_is_a_failure_too(
+    provider: Any, judge: Any, runs: Runs, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    provider.batches.faults[operation] = [HttpFault(401, "Incorrect API key provided")]
+    drop = BatchStore.drop
+
+    def by_two(store: BatchStore, *batch: Any) -> None:
+        for _ in range(2):
+            drop(store, *batch)
+
+    monkeypatch.setattr(BatchStore, "drop", by_two)
+    result = runs(judge())
+    assert (result.n_waiting, set(result.failures["class"]), len(result.failures)) == (0, {"authentication"}, 6)
+
+
+@pytest.mark.slow
 def test_a_batch_whose_creation_was_not_confirmed_is_found_in_the_list(provider: Any, judge: Any, runs: Runs) -> None:
     provider.batches.faults["create"] = [HttpFault(500, after=True)]
     result = runs(judge())
@@ -362,6 +390,7 @@ def test_a_batch_whose_creation_was_not_confirmed_is_found_in_the_list(provider:
     assert len(runs(judge()).outputs) == 6
 
 
+@pytest.mark.slow
 def test_a_batch_of_which_it_is_not_known_whether_it_was_started_is_not_started_again_at_once(
     provider: Any, judge: Any, runs: Runs
 ) -> None:
@@ -416,6 +445,7 @@ def runs_cost(judge: Any, runs: Runs) -> float:
     return (planned.tokens_in * 10.0 + 6 * 20 * 100.0) / 1e6 / 2
 
 
+@pytest.mark.slow
 def test_a_run_s_ceiling_counts_what_the_run_submits(provider: Any, judge: Any, runs: Runs) -> None:
     whole = runs_cost(judge, runs)
     spending = replace(runs.context).spending

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from judge_pipeline.definitions import JUDGE_CONTEST, READ_CONTEST, build_definitions
 from judge_pipeline.judging.batches.store import BatchStore
 from judge_pipeline.judging.checkpoint.store import Checkpoint
-from judge_pipeline.orchestration.batch_sensor import MOST_COLLECTIONS
+from judge_pipeline.orchestration.automation.batch_sensor import MOST_COLLECTIONS
 from judge_pipeline.orchestration.instance import open_instance
 from judge_pipeline.orchestration.judging_run import COLLECT_TAG
 from judge_pipeline.orchestration.runs import run_job

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import replace
@@ -19,9 +17,8 @@ import sqlalchemy as sa
 from judge_pipeline.judging.batches.store import BatchStore
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
+from judge_pipeline_tests.forks import Fork, Forks
 from judge_pipeline_tests.judging.loopback_batches import HttpFault
-
-ROOT = Path(__file__).resolve().parents[3]
 
 SCRIPT = """
 import sys, json, os, signal
@@ -62,15 +59,17 @@ COLLECTING = ["collect:before", "collect:after", "note:before"]
 class Processes:
     """Runs the judge in processes of their own."""
 
-    def __init__(self, settings: Any, table: Any, checkpoint: Checkpoint, prompts: Path, folder: Path) -> None:
+    def __init__(
+        self, settings: Any, table: Any, checkpoint: Checkpoint, prompts: Path, folder: Path, forks: Forks
+    ) -> None:
         requests = folder / "requests.parquet"
         table.to_parquet(requests)
         values = settings.model_dump(mode="json")
         self._arguments = [json.dumps(values), str(requests), checkpoint.url, str(prompts)]
+        self._folder, self._forks = folder, forks
 
-    def start(self, die_at: str = "") -> subprocess.Popen[str]:
-        command = [sys.executable, "-c", SCRIPT, *self._arguments, die_at]
-        return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    def start(self, die_at: str = "") -> Fork:
+        return self._forks.start(SCRIPT, *self._arguments, die_at, out=self._folder / "printed")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -81,10 +80,11 @@ def store_kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def processes(
-    loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext, tmp_path: Path
-) -> Processes:
+    loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext, tmp_path: Path,
+    forks: Forks,
+) -> Processes:  # fmt: skip
     settings = loopback_judge(batch={"max_requests": 4})
-    return Processes(settings, make_requests(6), checkpoint, context.prompts_dir, tmp_path)
+    return Processes(settings, make_requests(6), checkpoint, context.prompts_dir, tmp_path, forks)
 
 
 def _age(checkpoint: Checkpoint) -> None:
@@ -132,7 +132,7 @@ def test_a_kill_while_a_call_is_under_way(
     while operation not in provider.batches.calls and time.monotonic() < until:
         time.sleep(0.01)
     os.kill(dying.pid, signal.SIGKILL)
-    dying.wait()
+    dying.wait(60)
     time.sleep(2.0)  # the server acts after the process has died
     _age(checkpoint)
     settings, table, context = (
@@ -152,8 +152,8 @@ def test_a_kill_while_a_call_is_under_way(
 @pytest.mark.timeout(300)
 def test_submitted_in_one_process_collected_in_another(provider: Any, processes: Processes) -> None:
     first = processes.start()
-    assert (first.wait(120), first.stdout.read().split()) == (0, ["6", "0"])  # type: ignore[union-attr]
+    assert (first.wait(120), first.printed().split()) == (0, ["6", "0"])
     provider.batches.finish()
     second = processes.start()
-    assert (second.wait(120), second.stdout.read().split()) == (0, ["0", "6"])  # type: ignore[union-attr]
+    assert (second.wait(120), second.printed().split()) == (0, ["0", "6"])
     assert provider.batches.calls.count("create") == 2

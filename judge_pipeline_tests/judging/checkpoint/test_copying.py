@@ -81,6 +81,7 @@ def order_of_calls(url: str) -> list[Any]:
         return list(connection.execute(sa.select(CALLS.c.started_at, CALLS.c.try_number).order_by(CALLS.c.call_id)))
 
 
+@pytest.mark.slow
 def test_a_copy_holds_the_same_rows_and_copying_again_copies_nothing(urls: tuple[str, str]) -> None:
     source, target = urls
     fill(source, 700)

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from judge_pipeline.judging.checkpoint import opening
 from judge_pipeline.judging.checkpoint.lock import held_in_store
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline_tests.postgresql import PostgresqlServer
@@ -24,6 +25,7 @@ with held_in_store(sys.argv[1], "contest judge", lambda: None):
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_waits_until_the_first_is_gone_even_if_killed(postgresql_server: PostgresqlServer) -> None:
     url = postgresql_server.new_database()
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, url], stdout=subprocess.PIPE, text=True)
@@ -76,7 +78,9 @@ def test_no_transaction_stays_open_while_it_is_held(postgresql_server: Postgresq
     assert states == [("idle",)]
 
 
-def test_a_database_that_is_not_there_is_named_without_its_password() -> None:
+@pytest.mark.slow
+def test_a_database_that_is_not_there_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_CONNECT_TIMEOUT_SECONDS", 2)  # where a machine drops what it should refuse
     with (
         pytest.raises(JudgingError, match=r"judge:\*\*\*@127\.0\.0\.1:1/none cannot be") as raised,
         held_in_store("postgresql://judge:hunter2secret@127.0.0.1:1/none", "x", lambda: None),

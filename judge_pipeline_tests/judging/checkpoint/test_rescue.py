@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from judge_pipeline.judging.checkpoint.rescue import Rescue
+from judge_pipeline.judging.checkpoint.same_file import CheckpointLostError
 from judge_pipeline.judging.checkpoint.store import CallRow, Checkpoint, Record, utc_now
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.failures import JudgingError
@@ -117,6 +119,37 @@ def test_where_its_folder_cannot_be_written_either_answers_go_to_a_folder_for_te
     assert rows(rescued, "calls") == len(provider.requests)
 
 
+def call_for(attempt_id: str) -> Record:
+    return Record(None, CallRow("j", "0" * 64, attempt_id, 0, "run", 1, utc_now(), 1.0, raw_text="theirs"))
+
+
+def test_all_is_rescued_while_another_thread_looks_something_up(checkpoint: Checkpoint) -> None:
+    checkpoint.record([call_for("a1"), call_for("a2")])
+    with ThreadPoolExecutor(1) as pool:
+        with checkpoint.reading():  # by the only connection
+            delete(path_of(checkpoint))
+            rescue = Rescue(checkpoint, CheckpointLostError("lost"))
+            taken = pool.submit(rescue.take, [call_for("a3")])
+            time.sleep(0.1)
+            assert not taken.done()
+        taken.result(10)
+    assert "1 calls that it did not take are in" in str(rescue.error()) and "are lost" not in str(rescue.error())
+    assert rows(next(path_of(checkpoint).parent.glob("checkpoint.rescued-*.sqlite")), "calls") == 3
+
+
+def test_what_went_nowhere_is_tried_again_with_the_next(
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint.record([call_for("a1")])
+    rescue = Rescue(checkpoint, OSError("disk full"))
+    with monkeypatch.context() as full:
+        full.setattr(Rescue, "_places", lambda self: iter(()))
+        rescue.take([call_for("a2")])
+    assert "1 calls could be written nowhere and are lost" in str(rescue.error())
+    rescue.take([call_for("a3")])
+    assert "2 calls that it did not take are in" in str(rescue.error()) and "are lost" not in str(rescue.error())
+
+
 def test_two_processes_that_come_and_go_are_no_loss(checkpoint: Checkpoint) -> None:
     checkpoint.longest_answer("j")
     for _ in range(3):
@@ -126,11 +159,14 @@ def test_two_processes_that_come_and_go_are_no_loss(checkpoint: Checkpoint) -> N
     assert checkpoint.longest_answer("j") is None
 
 
-def test_who_withdraws_is_taken_out_of_rescued_stores_too(checkpoint: Checkpoint) -> None:
+def test_who_withdraws_is_taken_out_of_rescued_stores_too(
+    checkpoint: Checkpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from judge_pipeline.judging.forgetting import attempts_in_checkpoint, forget_attempts
 
-    call = CallRow("j", "0" * 64, "a1", 0, "run", 1, utc_now(), 1.0, raw_text="theirs")
-    Rescue(checkpoint, OSError("disk full")).take([Record(None, call), Record(None, dataclasses.replace(call))])
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    Rescue(checkpoint, OSError("disk full")).take([call_for("a1"), call_for("a1")])
+    assert not list(tmp_path.glob("judge-pipeline-*")), "no other place was needed"
     assert attempts_in_checkpoint(checkpoint.url) == {"a1"}
     assert forget_attempts(checkpoint.url, ["a1"], {}, dry_run=False)["calls"] == 2
     assert attempts_in_checkpoint(checkpoint.url) == set()

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from judge_pipeline.judging.checkpoint import opening
 from judge_pipeline.judging.checkpoint.opening import make_engine, parsed_url
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.failures import JudgingError
@@ -70,7 +71,8 @@ def test_a_driver_that_is_not_installed_is_named_with_the_remedy(monkeypatch: py
         "hunter2secret",
     ],
 )
-def test_no_error_shows_a_password(url: str) -> None:
+def test_no_error_shows_a_password(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "_CONNECT_TIMEOUT_SECONDS", 2)  # where a machine drops what it should refuse
     with pytest.raises(JudgingError) as raised:
         Checkpoint(url).answered("j", ["h"])
     assert "hunter2secret" not in str(raised.value)
@@ -154,19 +156,24 @@ def test_a_database_that_goes_away_fails_the_run_and_shows_no_password(
 
 @pytest.mark.slow
 def test_two_machines_that_share_it_ask_each_request_once(
-    at_loopback: LoopbackWorkspace, provider: Any, faults: Any, in_postgresql: str, tmp_path: Path
+    at_loopback: LoopbackWorkspace, provider: Any, faults: Any, in_postgresql: str, tmp_path: Path, checkout: Path
 ) -> None:
     """Two machines: two processes with an output folder, and so a lock folder, each of their own."""
     provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=0.1)
-    command = [sys.executable, "-m", "judge_pipeline.cli.main", "run", "data/contests/mini", "--judges", "loopback"]
+    command = [sys.executable, "-m", "judge_pipeline_tests.headline_report", "run", "data/contests/mini"]
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
     started = [
         subprocess.Popen(
-            [*command, "--out", str(tmp_path / f"machine{n}")], cwd=at_loopback.contest.home, env=os.environ.copy(),
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            [*command, "--judges", "loopback", "--out", str(tmp_path / f"machine{n}")], cwd=at_loopback.contest.home,
+            env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )
         for n in range(2)
     ]  # fmt: skip
-    said = [process.communicate(timeout=120)[0] for process in started]
+    try:
+        said = [process.communicate(timeout=280)[0] for process in started]
+    finally:
+        for process in started:
+            process.kill()
     assert [process.returncode for process in started] == [0, 0], said
     asked = Counter(request.text for request in provider.requests)
     assert set(asked.values()) == {1}

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from judge_pipeline.judging.checkpoint.store import (
 from judge_pipeline.judging.checkpoint.tables import METADATA
 from judge_pipeline.judging.failures import JudgingError
 from judge_pipeline.judging.request import sha256
+from judge_pipeline_tests.forks import Forks
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -117,9 +116,9 @@ store.close()
 
 
 @pytest.mark.slow
-def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
+def test_processes_write_at_once_and_lose_nothing(store_url: str, forks: Forks, tmp_path: Path) -> None:
     url = store_url
-    processes = [subprocess.Popen([sys.executable, "-c", WRITES, url, str(1 + 100 * n)]) for n in range(4)]
+    processes = [forks.start(WRITES, url, str(1 + 100 * n), out=tmp_path / f"{n}") for n in range(4)]
     assert [process.wait(60) for process in processes] == [0, 0, 0, 0]
     store = Checkpoint(url)
     assert len(store.answered("j", [sha256(str(n)) for n in range(500)])) == 161
@@ -128,8 +127,10 @@ def test_processes_write_at_once_and_lose_nothing(store_url: str) -> None:
 
 
 @pytest.mark.slow
-def test_who_reads_on_from_the_last_call_misses_none_that_others_append_meanwhile(store_url: str) -> None:
-    processes = [subprocess.Popen([sys.executable, "-c", WRITES, store_url, str(1 + 100 * n)]) for n in range(3)]
+def test_who_reads_on_from_the_last_call_misses_none_that_others_append_meanwhile(
+    store_url: str, forks: Forks, tmp_path: Path
+) -> None:
+    processes = [forks.start(WRITES, store_url, str(1 + 100 * n), out=tmp_path / f"{n}") for n in range(3)]
     store, seen, last = Checkpoint(store_url), 0, 0
     writing = True
     while writing:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import random
-import subprocess
-import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.judging.pacing.limits import Timing
 from judge_pipeline.judging.pacing.pace import Pace, provider_of
 from judge_pipeline.settings import JudgesFile, LitellmJudge, Rates
+from judge_pipeline_tests.forks import Forks
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -43,12 +43,18 @@ def paced(checkpoint: Checkpoint, clock: Any, rates: Rates, n: int, tokens: Any 
     return starts
 
 
-def test_a_queue_from_before_a_clock_was_set_back_is_dropped(checkpoint: Checkpoint) -> None:
+def test_a_queue_from_before_a_clock_was_set_back_is_dropped_and_that_is_said_once(
+    checkpoint: Checkpoint, caplog: pytest.LogCaptureFixture
+) -> None:
     checkpoint.take_turn("p", 1e9 + 86_400.0, 1.0)
     assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9, abs=1e-3)
     assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 1.0, abs=1e-3)
     checkpoint.move_turns("p", 900.0)  # as long a queue as calls under way can make
     assert checkpoint.take_turn("p", 1e9, 1.0) == pytest.approx(1e9 + 902.0, abs=1e-3)
+    assert checkpoint.take_turn("p", 2e9, 1.0) == pytest.approx(2e9, abs=1e-3)  # the clock was set ahead
+    (said,) = [record.getMessage() for record in caplog.records]
+    assert said.startswith("the next turn at provider p stood 86401 s ahead; calls under way make a queue of 1000 s")
+    assert said.endswith("from before a clock was set back. The queue is dropped, and turns begin now")
 
 
 @pytest.mark.parametrize("jump", [-86_400.0, -3600.0, -1800.0, -30.0, 3600.0])
@@ -92,23 +98,38 @@ def test_idle_time_saves_up_no_turns(checkpoint: Checkpoint, clock: Any) -> None
 
 
 @pytest.mark.slow
-def test_processes_share_turns_through_the_store(checkpoint: Checkpoint) -> None:
+def test_processes_share_turns_through_the_store(checkpoint: Checkpoint, forks: Forks, tmp_path: Path) -> None:
     code = (
         "import sys, time; from judge_pipeline.judging.checkpoint.store import Checkpoint\n"
         "store = Checkpoint(sys.argv[1])\n"
         "print(*(store.take_turn('p', time.time(), 10.0) for _ in range(20)))"
     )
     checkpoint.take_turn("p", time.time(), 10.0)
-    started = [
-        subprocess.Popen([sys.executable, "-c", code, checkpoint.url], stdout=subprocess.PIPE, text=True)
-        for _ in range(3)
-    ]
-    turns = sorted(float(turn) for process in started for turn in process.communicate(timeout=60)[0].split())
+    started = [forks.start(code, checkpoint.url, out=tmp_path / f"{n}") for n in range(3)]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    turns = sorted(float(turn) for process in started for turn in process.printed().split())
     assert len(turns) == 60
     assert [b - a for a, b in itertools.pairwise(turns)] == pytest.approx([10.0] * 59, abs=0.01)
     assert checkpoint.take_turn("another", 5.0, 10.0) == 5.0
 
 
+def test_a_turn_from_before_the_store_was_gone_is_given_up(
+    checkpoint: Checkpoint, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the calls that waited for a minute would all start at once."""
+    take_turn, waits = checkpoint.take_turn, [60.0]
+
+    def take_late(*turn: Any) -> float:
+        start = take_turn(*turn)
+        clock.now += waits.pop() if waits else 0.0
+        return start
+
+    monkeypatch.setattr(checkpoint, "take_turn", take_late)
+    starts = paced(checkpoint, clock, Rates(requests_per_minute=60), 3)
+    assert starts == pytest.approx([60.0, 61.0, 62.0])
+
+
+@pytest.mark.slow
 def test_the_engine_keeps_the_rate(
     provider: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint, context: JudgingContext
 ) -> None:

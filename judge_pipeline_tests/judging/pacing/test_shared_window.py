@@ -5,15 +5,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import sqlalchemy as sa
 
@@ -26,8 +24,7 @@ from judge_pipeline.judging.pacing.shared_window import SharedWindow, window_of
 from judge_pipeline.judging.pacing.window import News
 from judge_pipeline.judging.pacing.window_store import LEASE_SECONDS, WindowStore
 from judge_pipeline.settings import LitellmJudge
-
-ROOT = Path(__file__).resolve().parents[3]
+from judge_pipeline_tests.forks import Fork, Forks
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -42,17 +39,18 @@ def transport() -> str:
 
 
 JUDGES = """
-import sys
+import sys, time
 from pathlib import Path
 import pandas as pd
 from judge_pipeline.judging.checkpoint.store import Checkpoint
 from judge_pipeline.judging.engine import JudgingContext, judge_requests
 from judge_pipeline.settings import LitellmJudge
-name, settings, requests, url, prompts = sys.argv[1:]
+name, settings, requests, url, prompts, go = sys.argv[1:]
 context = JudgingContext({}, Path("."), Path(prompts))
 table = pd.read_parquet(requests)
 print("ready", flush=True)
-sys.stdin.readline()
+while not Path(go).exists():
+    time.sleep(0.005)
 result = judge_requests(
     name, LitellmJudge.model_validate_json(settings), table, checkpoint=Checkpoint(url), context=context
 )
@@ -72,58 +70,68 @@ asyncio.run(hold())
 """
 
 
-@contextmanager
-def judging(names: str, settings: LitellmJudge, requests: Path, url: str, prompts: Path) -> Iterator[list[Any]]:
-    """A process for each name, all begun at once; they are told apart in what they send by their seed."""
-    started = []
-    for seed, name in enumerate(names):
-        own = settings.model_copy(update={"parameters": {"seed": seed}})
-        command = [sys.executable, "-c", JUDGES, name, own.model_dump_json(), str(requests), url, str(prompts)]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        started.append(subprocess.Popen(command, cwd=ROOT, text=True, **pipes))  # type: ignore[call-overload]
-    try:
-        for process in started:
-            assert process.stdout.readline() == "ready\n", process.stderr.read()
-        for process in started:
-            process.stdin.write("\n")
-            process.stdin.flush()
-        yield started
-    finally:
-        for process in started:
-            process.kill()
-            process.communicate()
+class Judging:
+    """Judges in processes of their own, all begun at once; they are told apart in what they send by their seed."""
+
+    def __init__(self, forks: Forks, store_url: str, prompts: Path, folder: Path) -> None:
+        self._forks, self._url, self._prompts, self._folder = forks, store_url, prompts, folder
+
+    def __call__(self, names: str, settings: LitellmJudge, requests: pd.DataFrame) -> None:
+        """Run one for each name over all requests, to the end."""
+        table, go = self._folder / "requests.parquet", self._folder / "go"
+        requests.to_parquet(table)
+        started = []
+        try:
+            for seed, name in enumerate(names):
+                own = settings.model_copy(update={"parameters": {"seed": seed}}).model_dump_json()
+                arguments = (name, own, str(table), self._url, str(self._prompts), str(go))
+                started.append(self._forks.start(JUDGES, *arguments, out=self._folder / f"{name}.txt"))
+            _wait_for("ready\n", started)
+            go.touch()
+            assert [process.wait(60) for process in started] == [0] * len(started)
+        finally:
+            for process in started:
+                process.kill()
+        assert [process.printed() for process in started] == [f"ready\n{len(requests)} 0\n"] * len(started)
 
 
-def ended_well(processes: list[Any], n: int) -> None:
-    for process in processes:
-        out, err = process.communicate(timeout=60)
-        assert out == f"{n} 0\n", err
+def _wait_for(printed: str, processes: list[Fork]) -> None:
+    until = time.monotonic() + 60
+    while any(process.printed() != printed for process in processes):
+        assert time.monotonic() < until and all(process.poll() is None for process in processes)
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def judging(forks: Forks, store_url: str, context: JudgingContext, tmp_path: Path) -> Judging:
+    return Judging(forks, store_url, context.prompts_dir, tmp_path)
 
 
 @pytest.mark.slow
 def test_two_processes_together_never_pass_the_window_and_both_get_on(
-    provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, store_url: str, context: JudgingContext,
-    tmp_path: Path,
-) -> None:  # fmt: skip
-    provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=0.05)
-    make_requests(150).to_parquet(tmp_path / "r.parquet")
-    settings = loopback_judge(limits={"max_in_flight": 6})
-    with judging("ab", settings, tmp_path / "r.parquet", store_url, context.prompts_dir) as processes:
-        ended_well(processes, 150)
+    provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, judging: Judging
+) -> None:
+    provider.behave = lambda request, n: faults.Behaviour(body=faults.valid().body, delay=_delay(provider))
+    judging("ab", loopback_judge(limits={"max_in_flight": 6}), make_requests(150))
     assert len(provider.requests) == 300
     assert provider.most_at_once <= 6
     seeds = [request.body["seed"] for request in provider.requests]
-    half = [seeds[100:200].count(seed) for seed in (0, 1)]  # once both are at it
-    assert min(half) > 25
-    at = [request.at for request in provider.requests]
-    assert 300 / (at[-1] - at[0]) > 0.6 * 6 / 0.05  # and the window is used
+    both = max(seeds.index(seed) for seed in (0, 1)) + 60  # both are at it, and have shared anew a few times
+    together = seeds[both : both + 100]
+    assert min(together.count(seed) for seed in (0, 1)) > 25
+    at = [request.at for request in provider.requests[both:]]
+    assert len(at) / (at[-1] - at[0]) > 0.4 * 6 / 0.05  # and the window is used
+
+
+def _delay(provider: Any) -> float:
+    """Seconds that an answer takes: long while one of the two processes has yet to begin, as on a busy machine."""
+    return 0.05 if {request.body["seed"] for request in provider.requests} == {0, 1} else 0.5
 
 
 @pytest.mark.slow
 def test_a_process_is_not_asking_while_another_was_told_to_wait(
-    provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, store_url: str, context: JudgingContext,
-    tmp_path: Path,
-) -> None:  # fmt: skip
+    provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, judging: Judging
+) -> None:
     told: list[float] = []
 
     def behave(request: Any, n: int) -> Any:
@@ -131,13 +139,10 @@ def test_a_process_is_not_asking_while_another_was_told_to_wait(
         if not told and request.body["seed"] == 0 and min(asked.count(0), asked.count(1)) >= 10:
             told.append(request.at)
             return faults.error(429, "slow down", "rate_limit_exceeded", Retry_After="3")
-        return faults.Behaviour(body=faults.valid().body, delay=0.05)
+        return faults.Behaviour(body=faults.valid().body, delay=_delay(provider))
 
     provider.behave = behave
-    make_requests(250).to_parquet(tmp_path / "r.parquet")
-    settings = loopback_judge(limits={"max_in_flight": 6})
-    with judging("ab", settings, tmp_path / "r.parquet", store_url, context.prompts_dir) as processes:
-        ended_well(processes, 250)
+    judging("ab", loopback_judge(limits={"max_in_flight": 6}), make_requests(250))
     assert len(provider.requests) == 501
     (at,) = told
     known = 0.5  # seconds until all know: a tenth, but for a busy machine
@@ -146,6 +151,7 @@ def test_a_process_is_not_asking_while_another_was_told_to_wait(
     assert {0, 1} <= set(after)
 
 
+@pytest.mark.slow
 def test_a_process_that_begins_later_waits_as_well(
     provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,
@@ -162,16 +168,13 @@ def test_a_process_that_begins_later_waits_as_well(
 
 
 @pytest.mark.slow
-def test_a_killed_process_s_share_comes_back(store_url: str) -> None:
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLDS, store_url, "5"], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    )
+def test_a_killed_process_s_share_comes_back(store_url: str, forks: Forks, tmp_path: Path) -> None:
+    holder = forks.start(HOLDS, store_url, "5", out=tmp_path / "holder.txt")
     try:
-        assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+        _wait_for("held\n", [holder])
         got, seconds = asyncio.run(_calls_after_kill(store_url, holder.pid))
     finally:
         holder.kill()
-        holder.wait()
     assert got == 1  # while the other is alive it holds its five, however long they take
     assert seconds < LEASE_SECONDS + 3.0
 
@@ -213,6 +216,7 @@ def test_what_is_given_back_is_another_s_at_once(store_url: str) -> None:
     assert asyncio.run(twice()) < 1.0
 
 
+@pytest.mark.slow
 def test_judges_of_one_process_share_a_window_across_their_threads(
     provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,
@@ -234,6 +238,7 @@ def test_judges_of_one_process_share_a_window_across_their_threads(
     assert provider.most_at_once <= 4
 
 
+@pytest.mark.slow
 def test_one_judge_s_retry_after_stops_all_judges_of_the_process(
     provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,
@@ -261,6 +266,7 @@ def test_one_judge_s_retry_after_stops_all_judges_of_the_process(
     assert not [r for r in provider.requests if told[0] + 0.1 < r.at < told[0] + 1.0]
 
 
+@pytest.mark.slow
 def test_a_rate_limit_narrows_the_window_for_all_and_replies_widen_it(store_url: str) -> None:
     async def run() -> list[int]:
         counts = []
@@ -321,6 +327,7 @@ def test_a_store_that_cannot_be_used_is_an_error_and_no_hang(tmp_path: Path) -> 
             asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_a_provider_s_own_maximum_holds_for_all_its_judges(
     provider: Any, faults: Any, loopback_judge: Any, make_requests: Any, checkpoint: Checkpoint,
     context: JudgingContext,
