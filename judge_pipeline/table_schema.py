@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -98,10 +99,9 @@ class Table:
         frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame.from_records(list(rows))
         columns = self._columns_of(frame)
         typed = {column.name: self._typed(frame, column) for column in columns}
-        table = pd.DataFrame(typed, index=frame.index, copy=False)  # each of them is a copy already
-        table.index = pd.RangeIndex(len(table))
+        table = pd.DataFrame(typed, index=pd.RangeIndex(len(frame)), copy=False)  # each of them is a copy already
         for column in columns:
-            self._check_values(table, column)
+            self._check_values(table, column, typed[column.name])
         self._check_key(table)
         return table
 
@@ -134,7 +134,8 @@ class Table:
     def _columns_of(self, frame: pd.DataFrame) -> list[Column]:
         if len(frame.columns) == 0 and len(frame) == 0:
             return list(self.columns)
-        missing = [name for name in self.column_names if name not in frame.columns]
+        given = set(frame.columns)
+        missing = [name for name in self.column_names if name not in given]
         if missing:
             raise TableError(f"table {self.name}: column(s) {missing} are missing; it has {list(frame.columns)}")
         further = [str(name) for name in frame.columns if name not in self.by_name]
@@ -143,41 +144,37 @@ class Table:
             raise TableError(f"table {self.name}: column(s) {unknown} are not in its schema; drop or rename them")
         return [*self.columns, *(Column(name, "float", self.open_description, nullable=True) for name in further)]
 
-    def _typed(self, frame: pd.DataFrame, column: Column) -> pd.Series:
+    def _typed(self, frame: pd.DataFrame, column: Column) -> Any:
         import pandas as pd
 
         if column.name not in frame.columns:
-            return pd.Series([], dtype="object").astype(_PANDAS_DTYPES[column.kind])
-        values = frame[column.name]
+            return pd.Series([], dtype=_pandas_dtypes()[column.kind]).array
         try:
-            if column.kind == "string":
-                return _as_text(values)
-            if column.kind == "instant":
-                return pd.to_datetime(values, utc=True).astype("datetime64[us, UTC]")
-            return values.astype(_PANDAS_DTYPES[column.kind])
+            return _as_kind(frame[column.name], column.kind)
         except (TypeError, ValueError) as error:
             raise TableError(
                 f"table {self.name}, column {column.name}: values are not of kind {column.kind} ({error})"
             ) from error
 
-    def _check_values(self, table: pd.DataFrame, column: Column) -> None:
+    def _check_values(self, table: pd.DataFrame, column: Column, values: Any) -> None:
         if column.nullable and column.allowed is None and column.low is None and column.high is None:
             return
         import numpy as np
+        import pandas as pd
 
-        # NumPy's arrays, not Series: most tables have few rows, and many reports conform them all again and again.
-        values = table[column.name]
-        missing = values.isna().to_numpy()
+        # Arrays, not Series: most tables have few rows, and many reports conform them all again and again.
+        missing = pd.isna(values)
         if not column.nullable and missing.any():
             raise TableError(
                 f"table {self.name}, column {column.name}: {int(missing.sum())} value(s) are missing "
                 f"({self._where(table, missing)})"
             )
-        if column.allowed is not None:
-            outside = ~(missing | values.isin(column.allowed).to_numpy())
+        if column.allowed is not None and not {None, *column.allowed}.issuperset(values):
+            outside = ~(missing | table[column.name].isin(column.allowed).to_numpy())
             self._refuse(table, column, outside, f"one of {list(column.allowed)}")
         if column.low is not None or column.high is not None:
-            numbers = values.to_numpy(dtype="float64", na_value=np.nan)
+            is_float = isinstance(values, np.ndarray)
+            numbers = values if is_float else values.to_numpy(dtype="float64", na_value=np.nan)
             if column.low is not None:
                 self._refuse(table, column, numbers < column.low, f"at least {column.low:g}")
             if column.high is not None:
@@ -204,16 +201,35 @@ class Table:
         return "first at " + "; ".join(", ".join(f"{k}={v!r}" for k, v in row.items()) for row in rows)
 
 
-_PANDAS_DTYPES = {
-    "string": "object",
-    "int": "Int64",
-    "float": "float64",
-    "bool": "boolean",
-    "instant": "datetime64[us, UTC]",
-}
+@cache
+def _pandas_dtypes() -> dict[Kind, Any]:
+    """The dtypes themselves: what pandas makes of a dtype's name takes longer than to convert a small column."""
+    import numpy as np
+    import pandas as pd
+
+    return {
+        "string": np.dtype("object"),
+        "int": pd.Int64Dtype(),
+        "float": np.dtype("float64"),
+        "bool": pd.BooleanDtype(),
+        "instant": pd.DatetimeTZDtype("us", "UTC"),
+    }
 
 
-def _as_text(values: pd.Series) -> pd.Series:
+def _as_kind(values: pd.Series, kind: Kind) -> Any:
+    """An array, NumPy's or pandas', of the values as the kind has them; a copy."""
+    import pandas as pd
+
+    dtype = _pandas_dtypes()[kind]
+    if kind == "string":
+        return _as_text(values)
+    if kind == "instant":
+        return pd.to_datetime(values, utc=True).astype(dtype).array
+    typed = values.array.copy() if values.dtype == dtype else values.astype(dtype).array
+    return typed.to_numpy() if kind == "float" else typed
+
+
+def _as_text(values: pd.Series) -> Any:
     import pandas as pd
     from pandas.api.types import infer_dtype
 
@@ -222,4 +238,4 @@ def _as_text(values: pd.Series) -> pd.Series:
     if infer_dtype(text, skipna=True) not in ("string", "empty"):
         wrong = next(value for value in text if value is not None and not isinstance(value, str))
         raise TypeError(f"{wrong!r} is {type(wrong).__name__}, not text")
-    return pd.Series(text, index=values.index, dtype="object", copy=False)
+    return text

@@ -49,6 +49,41 @@ def test_a_round_trip_through_arrow_keeps_values_and_nulls() -> None:
     pd.testing.assert_frame_equal(rows, back)
 
 
+DTYPES = {
+    "name": "object", "note": "object", "k": "Int64", "p": "float64", "flag": "boolean",
+    "at": "datetime64[us, UTC]", "split": "object",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n_rows", [0, 2])
+@pytest.mark.parametrize("bare", [False, True], ids=["filled", "bare"])
+def test_dtypes_are_the_schema_s_whatever_comes_and_whether_or_not_there_are_values(n_rows: int, bare: bool) -> None:
+    row = dict.fromkeys(ROW) if bare else {**ROW, "k": 1.0, "p": 1, "flag": 1}
+    frame = pd.DataFrame([{**row, "name": name} for name in "ab"], index=[7, 7]).head(n_rows)
+    for table in (MIXED.conform(frame), MIXED.conform(MIXED.conform(frame))):
+        assert table.dtypes.astype(str).to_dict() == DTYPES
+        assert table.index.equals(pd.RangeIndex(n_rows))
+        assert all(value is None for value in table["note"]), "a missing text is None, whatever stood for it"
+
+
+def test_what_is_conformed_shares_no_values_with_what_was_given() -> None:
+    frame = MIXED.conform([ROW])
+    values = {
+        "name": "b",
+        "note": "new",
+        "k": 2,
+        "p": 0.25,
+        "flag": False,
+        "at": "2027-01-01T00:00:00Z",
+        "split": "train",
+    }
+    before, table, other = frame.copy(), MIXED.conform(frame), MIXED.conform([values])
+    for name in MIXED.column_names:
+        table[name].array[0] = other[name].array[0]
+    pd.testing.assert_frame_equal(table, other)
+    pd.testing.assert_frame_equal(frame, before)
+
+
 def test_columns_are_put_in_order() -> None:
     frame = pd.DataFrame([ROW])[["split", "at", "flag", "p", "k", "note", "name"]]
     assert list(MIXED.conform(frame).columns) == MIXED.column_names
