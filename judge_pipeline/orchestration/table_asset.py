@@ -8,7 +8,7 @@ rooms it is computed in), and its checks.
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -81,10 +81,16 @@ def code_version(rooms: Iterable[str]) -> str:
     """sha256 (first 16 hex) of the sources of the rooms (files or folders of the package) that compute an asset."""
     digest = hashlib.sha256()
     for room in sorted({*rooms, "tables", "table_schema.py", "estimate.py"}):
-        place = _PACKAGE / room
-        for file in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            digest.update(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0")
+        digest.update(_sources(room))
     return digest.hexdigest()[:16]
+
+
+@cache
+def _sources(room: str) -> bytes:
+    """Names and contents of the files of a room, as they were when this process first asked: dozens of assets do."""
+    place = _PACKAGE / room
+    files = sorted(place.rglob("*.py")) if place.is_dir() else [place]
+    return b"".join(str(file.relative_to(_PACKAGE)).encode() + b"\0" + file.read_bytes() + b"\0" for file in files)
 
 
 def column_schema(table: Table) -> dg.TableSchema:

@@ -1,7 +1,8 @@
-"""A settings file that is read again and again is parsed once, and no reader notices."""
+"""A settings file that is read again and again is parsed once, and quickly, and no reader notices."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 from pydantic import BaseModel
 
 from judge_pipeline.settings import yaml_file
+from judge_pipeline.settings.workspace import packaged_config_dir
 from judge_pipeline.settings.yaml_file import SettingsError, load
 
 
@@ -39,12 +41,54 @@ def test_the_same_text_is_parsed_once_and_names_its_own_file(file: Path, monkeyp
     other = file.with_name("b.yaml")
     for path in (file, other):
         path.write_text("values: 1\nvalues: 2\n", encoding="utf-8")
-    parsed = []
-    monkeypatch.setattr(
-        yaml_file.yaml, "safe_load", lambda text: parsed.append(text) or yaml.load(text, yaml.SafeLoader)
-    )
+    parsed, parse = [], yaml.load
+    monkeypatch.setattr(yaml_file.yaml, "load", lambda text, Loader: parsed.append(text) or parse(text, Loader))
     yaml_file._parsed.cache_clear()
     for path in (file, other, file):
         with pytest.raises(SettingsError, match=f"{path.name}, line 2: key 'values' stands twice"):
             load(_Any, path)
     assert len(parsed) == 1
+
+
+@pytest.mark.parametrize("loader", [yaml.CSafeLoader, yaml.SafeLoader])
+@pytest.mark.parametrize(
+    "text", ["values: [1, 2", "values: @word", "values:\n\t- 1", "values: *word", "values: 1\n word: 2"]
+)
+def test_what_is_wrong_with_a_text_is_said_by_the_loader_in_python(
+    text: str, loader: Any, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yaml_file, "_QUICK_LOADER", loader)
+    yaml_file._parsed.cache_clear()
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(yaml.MarkedYAMLError) as wrong:
+        yaml.safe_load(text)
+    with pytest.raises(SettingsError) as said:
+        load(_Any, file)
+    assert str(said.value).startswith(f"{file}, line {wrong.value.problem_mark.line + 1}, column ")
+    assert f"is not YAML ({wrong.value.problem})" in str(said.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["judges.yaml", "contests.yaml", "preference.yaml", "criteria.yaml", "automation.yaml"]
+)
+def test_both_loaders_read_the_same(name: str) -> None:
+    text = (packaged_config_dir() / name).read_text(encoding="utf-8")
+
+    def places(node: yaml.Node) -> list[tuple[str, int, int, str]]:
+        return [
+            (item.tag, item.start_mark.line, item.start_mark.column, str(item.value) * isinstance(item.value, str))
+            for item in _nodes(node)
+        ]
+
+    (values, node), (slow_values, slow_node) = (
+        yaml_file._read_by(loader, text) for loader in (yaml.CSafeLoader, yaml.SafeLoader)
+    )
+    assert values == slow_values
+    assert places(node) == places(slow_node)
+
+
+def _nodes(node: yaml.Node) -> Iterator[yaml.Node]:
+    yield node
+    inner = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
+    for part in inner if isinstance(node, yaml.CollectionNode) else []:
+        yield from _nodes(part)
