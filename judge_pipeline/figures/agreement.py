@@ -9,6 +9,7 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import (
     format_interval,
     format_number,
@@ -33,6 +34,7 @@ MAX_WITH_INTERVAL = 8
 """Judges up to which cells hold their intervals; with more, they stand in the hover text and the table."""
 
 
+@drawn_once
 def cohen_figure(agreement: pd.DataFrame) -> style.DrawnFigure:
     """Pairwise Cohen's kappa of the panel's judges as a heatmap with values; the diagonal is left empty.
 

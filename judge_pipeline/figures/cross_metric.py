@@ -9,6 +9,7 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import (
     format_number,
     judge_agreement_means,
@@ -31,6 +32,7 @@ RELATIVE_RANGE = (-0.75, 1.75)
 """What the relative profiles show; intervals that reach beyond are cut at the frame."""
 
 
+@drawn_once
 def cross_metric_figure(metrics: pd.DataFrame) -> style.DrawnFigure:
     """Ranking against decisions, calibration against scoring; every judge a cross of two intervals (Figure 4)."""
     title = "Cross-metric comparison: (a) ranking and decision, (b) calibration and scoring"

@@ -1,4 +1,8 @@
-"""Figures that a run shows twice, on the page of their asset and in the report, and that take long: drawn once."""
+"""Figures that a run shows twice, on the page of their asset and in the report: drawn once.
+
+For figures of tables about as large as the figure: of others, telling whether a table is the same may take longer than
+to draw it again.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +12,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from judge_pipeline.figures.style import DrawnFigure
 
 MOST_KEPT = 4
@@ -21,19 +23,19 @@ Draw = TypeVar("Draw", bound="Callable[..., DrawnFigure]")
 
 
 def drawn_once(draw: Draw) -> Draw:
-    """The same function, which draws a table and further arguments once; who gets the figure must not change it.
+    """The same function, which draws the same arguments once; who gets the figure must not change it.
 
     Tables are the same where their columns and values are, whatever object they are and wherever they come from.
 
     Args:
-        draw: a table, then texts and numbers -> the figure.
+        draw: tables, texts and numbers, in their places -> the figure.
     """
-    kept: dict[tuple[str, tuple[Any, ...]], DrawnFigure] = {}
+    kept: dict[tuple[Any, ...], DrawnFigure] = {}
 
     @functools.wraps(draw)
-    def drawn(table: pd.DataFrame, *further: Any) -> DrawnFigure:
-        key = (_content_sha256(table), further)
-        kept[key] = kept.pop(key) if key in kept else draw(table, *further)
+    def drawn(*given: Any) -> DrawnFigure:
+        key = tuple(map(_content, given))
+        kept[key] = kept.pop(key) if key in kept else draw(*given)
         while len(kept) > MOST_KEPT:
             del kept[next(iter(kept))]
         return kept[key]
@@ -41,5 +43,11 @@ def drawn_once(draw: Draw) -> Draw:
     return drawn  # type: ignore[return-value]
 
 
-def _content_sha256(table: pd.DataFrame) -> str:
-    return hashlib.sha256(table.to_csv(index=False, na_rep=_NULL).encode("utf-8", "surrogatepass")).hexdigest()
+def _content(given: Any) -> Any:
+    """What two tables of the same content have in common; any other argument is itself."""
+    import pandas as pd
+
+    if not isinstance(given, pd.DataFrame):
+        return given
+    text = given.to_csv(index=False, na_rep=_NULL)
+    return "table", hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import format_interval, format_number, number, read_estimate
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ MIN_TURNS = 2
 """Turns with a known p_mean that a trajectory needs before its curve shows any change."""
 
 
+@drawn_once
 def success_figure(success: pd.DataFrame) -> style.DrawnFigure:
     """S(k), the share of all trajectories solved by turn k, with its 95% band (paper 1, eq. 14, Figure 10)."""
     title = "Success@Turn"
@@ -49,6 +51,7 @@ def success_figure(success: pd.DataFrame) -> style.DrawnFigure:
     return style.DrawnFigure("success", title, subtitle, alt, figure)
 
 
+@drawn_once
 def survival_figure(survival: pd.DataFrame) -> style.DrawnFigure:
     """Kaplan-Meier estimate of still being unsolved, with band and numbers at risk (paper 1, eq. 25, Figure 9)."""
     title = "Kaplan-Meier: still unsolved after turn k"

@@ -10,6 +10,7 @@ import pandas as pd
 
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, read_estimate, reasons_of, value_words
 from judge_pipeline.statistics.logistic import expit
 from judge_pipeline.tables.dynamics_words import ORDERS
@@ -23,6 +24,7 @@ MAX_PROBLEMS = 40
 Rows = Sequence[dict[Any, Any]]
 
 
+@drawn_once
 def hazard_turns_figure(hazards: pd.DataFrame) -> style.DrawnFigure:
     """The chance that a try at a turn is the first accepted one, on the average problem; a panel for each order.
 
@@ -56,6 +58,7 @@ def hazard_turns_figure(hazards: pd.DataFrame) -> style.DrawnFigure:
     return style.DrawnFigure("hazard-turns", title, subtitle, alt, figure, notes=_notes(panels, "turn"))
 
 
+@drawn_once
 def hazard_problems_figure(hazards: pd.DataFrame) -> style.DrawnFigure:
     """Each problem's log odds ratio to the average problem, hardest last; a panel for each order of turns.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, format_number, number, read_estimate
 from judge_pipeline.tables.dynamics_words import ORDERS
 
@@ -21,6 +22,7 @@ NAMES = {
 """The patterns, short enough to stand over a panel."""
 
 
+@drawn_once
 def patterns_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     """The share that shows each pattern, over all, by outcome and by problem; further panels with turns reversed.
 

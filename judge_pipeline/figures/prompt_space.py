@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, format_number, number, text
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ _SCALE = ((0.0, "#0d2a63"), (0.35, "#2e7ebc"), (0.65, "#7fb8a4"), (1.0, "#f2cf4a
 _TITLE = "Participants by the words of their prompts"
 
 
+@drawn_once
 def prompt_space_figure(space: pd.DataFrame, test: pd.DataFrame | None) -> style.DrawnFigure:
     """The map of participants, a point each; or why there is none.
 

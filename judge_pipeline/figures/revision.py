@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, number, read_estimate, value_words
 from judge_pipeline.tables.dynamics_words import ORDERS, REVISION_MEASURES
 
@@ -28,6 +29,7 @@ _LOOKS = (
 )
 
 
+@drawn_once
 def churn_figure(revisions: pd.DataFrame, effects: pd.DataFrame | None, measure: str) -> style.DrawnFigure:
     """Churn of the code against the change of the panel's mean confidence, a point for each revision.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, number, read_estimate, value_words
 from judge_pipeline.tables.dynamics_words import GROUPED_BY, ORDERS, TIME_UNITS
 
@@ -24,6 +25,7 @@ _LOOKS = tuple(
 )  # fmt: skip
 
 
+@drawn_once
 def success_curves_figure(curves: pd.DataFrame) -> style.DrawnFigure:
     """S over all trajectories, a panel for each unit of time; the order reversed in the same panel.
 
@@ -36,6 +38,7 @@ def success_curves_figure(curves: pd.DataFrame) -> style.DrawnFigure:
     return _drawn("success-curves", "Success@Turn in turns and in minutes", rows, "time_unit", names, facets)
 
 
+@drawn_once
 def success_levels_figure(curves: pd.DataFrame, grouped_by: str) -> style.DrawnFigure:
     """S at each turn, a panel for each group; the order reversed in the same panel.
 

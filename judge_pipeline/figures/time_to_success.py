@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from judge_pipeline.figures import style
+from judge_pipeline.figures.drawn_once import drawn_once
 from judge_pipeline.figures.estimates import count, number, read_estimate, value_words
 from judge_pipeline.tables.dynamics_words import GROUPED_BY, ORDERS, TIME_UNITS
 
@@ -20,6 +21,7 @@ RISK_SPACE = 44
 """Height in pixels that the numbers at risk take under a panel."""
 
 
+@drawn_once
 def time_curves_figure(curves: pd.DataFrame) -> style.DrawnFigure:
     """Kaplan-Meier curves over all trajectories: a panel for each unit of time, and for the order reversed.
 
@@ -54,6 +56,7 @@ def time_curves_figure(curves: pd.DataFrame) -> style.DrawnFigure:
     return style.DrawnFigure("time-curves", title, subtitle, f"{title}. {'; '.join(said)}.", figure, notes=notes)
 
 
+@drawn_once
 def time_groups_figure(groups: pd.DataFrame) -> style.DrawnFigure:
     """The restricted mean of turns to success in every group, with the interval over clusters where there is one.
 

@@ -47,6 +47,14 @@ def test_any_other_content_is_drawn_anew(other: pd.DataFrame) -> None:
     assert draw(TABLE).title != draw(other).title and len(calls) == 2
 
 
+def test_every_table_that_is_given_counts_by_its_content_and_none_is_not_an_empty_one() -> None:
+    draw, calls = counting()
+    empty = pd.DataFrame()
+    for second in (TABLE, TABLE.copy(), TABLE.head(1), None, empty, empty.copy(), None):
+        draw(TABLE, second, 3)
+    assert [len(calls), calls[1][0] is None, calls[2][0] is None] == [4, False, True]
+
+
 def test_arguments_count_and_the_oldest_are_let_go_of() -> None:
     draw, calls = counting()
     for number in range(MOST_KEPT + 1):
