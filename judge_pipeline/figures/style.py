@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -134,8 +135,9 @@ def short_names(names: Sequence[str], limit: int = 28) -> dict[str, str]:
     return shortened
 
 
+@cache
 def template() -> go.layout.Template:
-    """The template of every figure."""
+    """The template of every figure; figures copy it."""
     import plotly.graph_objects as go
 
     axis = {
@@ -201,13 +203,13 @@ def new_figure(
         "yanchor": "top",
         "pad": {"l": 12, "t": 10},
     }
-    layout = go.Layout(
-        template=template(),
-        title=heading,
-        height=height + TITLE_SPACE,
-        margin={"l": left, "r": right, "t": top + TITLE_SPACE, "b": bottom},
-        meta={"title_space": TITLE_SPACE, **meta},
-    )
+    layout = {  # not a Layout: plotly would copy and check it, template and all, a second time
+        "template": template(),
+        "title": heading,
+        "height": height + TITLE_SPACE,
+        "margin": {"l": left, "r": right, "t": top + TITLE_SPACE, "b": bottom},
+        "meta": {"title_space": TITLE_SPACE, **meta},
+    }
     return go.Figure(layout=layout)
 
 

@@ -90,3 +90,11 @@ def test_titles_are_escaped() -> None:
 
 def test_no_font_is_loaded_from_elsewhere() -> None:
     assert "http" not in style.template().to_plotly_json().__repr__()
+
+
+def test_what_is_changed_in_one_figure_s_template_is_in_no_other() -> None:
+    changed, other = style.new_figure("a", "b", 100), style.new_figure("a", "b", 100)
+    changed.layout.template.layout.font.size = 99
+    for template in (other.layout.template, style.new_figure("a", "b", 100).layout.template):
+        assert template.to_plotly_json() == style.template().to_plotly_json()
+        assert template.layout.font.size == 12
