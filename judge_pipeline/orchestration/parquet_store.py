@@ -164,7 +164,8 @@ class ParquetStore(dg.ConfigurableIOManager):
                 f"table {table.name} of {'|'.join(partition)} is not there ({file}); materialize its asset first"
             ) from None
         try:
-            return table.conform(pq.read_table(source).to_pandas(types_mapper=_nullable_integers))
+            with pq.ParquetFile(source) as opened:  # not read_table: a data set of one file takes twice as long
+                return table.conform(opened.read().to_pandas(types_mapper=_nullable_integers))
         except (pa.ArrowException, TableError) as error:
             raise TableError(
                 f"{file} cannot be read as table {table.name} ({error}); materialize its asset again"
