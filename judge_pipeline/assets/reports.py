@@ -152,8 +152,9 @@ def cocreation_report(context: dg.AssetExecutionContext, **tables: Any) -> dg.Ma
     workspace = context.resources.workspace.workspace()
     given = CocreationReportInput(**tables, **optional_tables(context.resources.store, contest))
     provenance = provenance_of(context.instance, context.resources.workspace, context.resources.store, contest)
-    html = cocreation_report_html(given, provenance)
-    files = write_files(tables_dir(workspace, contest), table_files(cocreation_views(given, provenance)))
+    views = cocreation_views(given, provenance)
+    html = cocreation_report_html(given, provenance, views)
+    files = write_files(tables_dir(workspace, contest), table_files(views))
     path = write_report(workspace, contest, html)
     context.resources.progress.table("cocreation_report", 1)
     return dg.MaterializeResult(

@@ -115,9 +115,8 @@ def _write_figures(given: CocreationReportInput, folder: Path, form: Literal["pn
     from judge_pipeline.figures.images import ImageError, images
     from judge_pipeline.orchestration.exports import write_files
     from judge_pipeline.report.cocreation_report import cocreation_figures
-    from judge_pipeline.report.inputs import with_labels
 
-    drawn = cocreation_figures(with_labels(given))
+    drawn = cocreation_figures(given.labelled)
     click.echo(f"Drawing {sum(figure.figure is not None for figure in drawn)} figures ...", err=True)
     try:
         written = write_files(folder, images(drawn, form))

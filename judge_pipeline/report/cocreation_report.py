@@ -38,7 +38,7 @@ from judge_pipeline.report.cautions import cautions
 from judge_pipeline.report.compared import differences
 from judge_pipeline.report.dynamics_views import dynamics_views
 from judge_pipeline.report.findings import findings
-from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds, with_labels
+from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance, judge_kinds
 from judge_pipeline.report.measurement_views import measurement_views
 from judge_pipeline.report.methods_paragraph import methods_paragraph
 from judge_pipeline.report.page import render
@@ -58,7 +58,9 @@ PAPER_FIGURES = {
 """Which figure of the paper each follows."""
 
 
-def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProvenance) -> str:
+def cocreation_report_html(
+    tables: CocreationReportInput, provenance: ReportProvenance, shown: Sequence[View] | None = None
+) -> str:
     """The page for one contest, from its tables and where they come from.
 
     Everything on it follows from the arguments: the same arguments give the same bytes. Tables without rows, judges
@@ -67,11 +69,12 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
     Args:
         tables: the contest's tables.
         provenance: contest, settings, versions, prompts.
+        shown: the ``cocreation_views`` of these, where they are made already.
 
     Returns:
         A complete HTML document in UTF-8, about 5 MB, most of it the drawing library. Nothing is loaded from outside.
     """
-    labelled = with_labels(tables)
+    labelled = tables.labelled
     figures = cocreation_figures(labelled)
     context: dict[str, Any] = {
         "provenance": provenance,
@@ -83,7 +86,7 @@ def cocreation_report_html(tables: CocreationReportInput, provenance: ReportProv
         "methods": methods_paragraph(tables, provenance),
         "drift": [*drifted(anchors), *not_drifted(anchors)] if (anchors := labelled.anchor_figures) is not None else [],
     }
-    return render(TEMPLATE, figures, context, cocreation_views(tables, provenance))
+    return render(TEMPLATE, figures, context, cocreation_views(tables, provenance) if shown is None else shown)
 
 
 def cocreation_figures(tables: CocreationReportInput) -> list[DrawnFigure]:

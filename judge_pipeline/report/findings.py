@@ -20,7 +20,7 @@ from judge_pipeline.figures.estimates import (
 from judge_pipeline.report import compared
 from judge_pipeline.report.cautions import Statement
 from judge_pipeline.report.headline import median_turn
-from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds, with_labels
+from judge_pipeline.report.inputs import CocreationReportInput, JudgeKind, judge_kinds
 from judge_pipeline.statistics.intervals import has_95_interval
 
 
@@ -36,7 +36,7 @@ def findings(given: CocreationReportInput) -> list[Statement]:
         return [Statement("No judge measured", _nothing_measured(kinds), "judges"), *people]
     labels = {judge: kinds[judge].label if judge in kinds else judge for judge in metrics}
     column = {name: _column(metrics, labels, name) for name in ("roc_auc", "brier", "mcc_test")}
-    table = with_labels(given).judge_differences
+    table = given.labelled.judge_differences
     chance = compared.differences(table, "roc_auc", "chance")
     pairs = compared.differences(table, "roc_auc", "judge")
     n_test = _test_trajectories(given.trajectories)
@@ -50,7 +50,7 @@ def findings(given: CocreationReportInput) -> list[Statement]:
             compared.differences(table, "ece_squared_debiased", "calibration"),
             given.judge_curves,
             labels,
-            with_labels(given).judge_calibration,
+            given.labelled.judge_calibration,
         ),
         *_decisions(column["mcc_test"]),
         _agreement(given.judge_agreement),

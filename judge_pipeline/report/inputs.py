@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 import pandas as pd
 
@@ -72,9 +73,15 @@ class CocreationReportInput:
             TableError: one of these tables does not fit its schema.
         """
         other, schemas = copy(self), self.schemas()
+        vars(other).pop("labelled", None)  # made of tables that may be others now
         for name, frame in changed.items():
             object.__setattr__(other, name, schemas[name].conform(frame))
         return other
+
+    @cached_property
+    def labelled(self) -> CocreationReportInput:
+        """The same tables with every judge called by its label; many parts of a report ask for them."""
+        return with_labels(self)
 
     @classmethod
     def schemas(cls) -> dict[str, Table]:

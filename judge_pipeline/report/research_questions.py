@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from judge_pipeline.report import questions_judges, questions_people, questions_revision
 from judge_pipeline.report.cautions import Statement
-from judge_pipeline.report.inputs import CocreationReportInput, with_labels
+from judge_pipeline.report.inputs import CocreationReportInput
 from judge_pipeline.report.view import Cell, Heading, View
 
 
@@ -36,7 +36,6 @@ def research_questions(given: CocreationReportInput) -> list[Question]:
     Args:
         given: the tables of the contest, judges under their plain names; sentences call them by their labels.
     """
-    labelled = with_labels(given)
     asked = (
         ("RQ1", "How do people progress over attempts; what marks struggle and success?", questions_people.progress),
         ("EQ1", "Do attempts carry an analysis of trajectories, beyond the final attempt?", questions_people.validity),
@@ -46,7 +45,7 @@ def research_questions(given: CocreationReportInput) -> list[Question]:
         ("RQ3", "Are judges' assessments auditable, comparable, and stable across judges?", questions_judges.stability),
         ("EQ3", "Do judges discriminate, decide, stay calibrated and agree on test?", questions_judges.quality),
     )  # fmt: skip
-    return [Question(key, asks, tuple(answer(labelled))) for key, asks, answer in asked]
+    return [Question(key, asks, tuple(answer(given.labelled))) for key, asks, answer in asked]
 
 
 def questions_view(questions: Sequence[Question]) -> View:

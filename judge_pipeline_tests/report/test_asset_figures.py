@@ -19,6 +19,7 @@ from judge_pipeline.report.asset_figures import (
     figures_markdown,
     figures_page,
 )
+from judge_pipeline.report.cocreation_report import cocreation_figures
 from judge_pipeline.report.inputs import with_labels
 from judge_pipeline.report.page import plotly_js
 from judge_pipeline.tables import JUDGE_COVERAGE
@@ -85,6 +86,16 @@ def test_what_the_report_shows_of_an_asset_again_is_not_drawn_again(tables: dict
         struggle_levels_figure(groups, "problem_id"),
     ]
     assert all(one.figure is other.figure is not None for one, other in zip(again, shown, strict=False))
+
+
+@pytest.mark.slow
+def test_the_report_holds_the_very_figures_of_the_assets_pages(tables: dict[str, pd.DataFrame]) -> None:
+    assets = ("success_at_turn", "success_curves", "survival", "survival_curves", "survival_groups", "hazards")
+    shown = {figure.name: figure for asset in assets for figure in asset_figures(asset, tables)[0]}
+    given = empty_tables().with_tables(**{asset: tables[asset].copy() for asset in assets})
+    again = {figure.name: figure for figure in cocreation_figures(given.labelled)}
+    assert len(shown) >= len(assets)
+    assert [name for name in shown if shown[name].figure is not again[name].figure] == []
 
 
 @pytest.mark.slow

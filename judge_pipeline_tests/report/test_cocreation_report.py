@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborHTMLParser
 from judge_pipeline import tables
 from judge_pipeline.estimate import Estimate
 from judge_pipeline.report import page
-from judge_pipeline.report.cocreation_report import cocreation_report_html
+from judge_pipeline.report.cocreation_report import cocreation_report_html, cocreation_views
 from judge_pipeline.report.inputs import CocreationReportInput, ReportProvenance
 from judge_pipeline.table_schema import TableError
 from judge_pipeline_tests.report.made_tables import HOSTILE, MANY_JUDGES, Made, empty_tables, made_tables
@@ -63,6 +63,17 @@ def scripts(document: LexborHTMLParser) -> list[str]:
 def test_the_same_input_gives_the_same_bytes(demo: CocreationReportInput) -> None:
     again = made_tables()
     assert cocreation_report_html(demo, PROVENANCE) == cocreation_report_html(again, PROVENANCE)
+
+
+@pytest.mark.slow
+def test_tables_made_already_give_the_same_page_and_other_tables_are_labelled_anew(demo: CocreationReportInput) -> None:
+    views = cocreation_views(demo, PROVENANCE)
+    html = cocreation_report_html(demo, PROVENANCE)
+    assert cocreation_report_html(demo, PROVENANCE, views) == html
+    assert cocreation_report_html(demo, PROVENANCE, [*views[:-1], replace(views[-1], caption="other")]) != html
+    assert demo.labelled is demo.labelled
+    fewer = demo.with_tables(judge_metrics=demo.judge_metrics.head(1))
+    assert len(fewer.labelled.judge_metrics) == 1 < len(demo.labelled.judge_metrics)
 
 
 def test_the_policy_names_each_script_by_its_hash_and_nothing_else(report: LexborHTMLParser) -> None:
