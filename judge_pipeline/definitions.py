@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import Any
 
 import dagster as dg
@@ -253,10 +254,10 @@ def _criteria_jobs() -> list[Any]:
     ]
 
 
-def _definitions_of_the_code_location() -> dg.Definitions:
+@dg.definitions
+@cache
+def defs() -> dg.Definitions:
+    """The code location. Made when Dagster asks: a command that imports this module builds one for its workspace."""
     logging.getLogger("judge_pipeline").setLevel(logging.INFO)
     keep_looking_after_runs()
     return build_definitions()
-
-
-defs = _definitions_of_the_code_location()

@@ -384,6 +384,7 @@ def test_the_code_location_loads_nothing_heavy_and_in_under_three_seconds(checko
     """Of processor time: how busy the machine is says nothing of it. What others slowed down is tried again."""
     code = """
 import sys, json, time, judge_pipeline.definitions
+judge_pipeline.definitions.defs()
 print(json.dumps({"modules": sorted(sys.modules), "seconds": time.process_time()}))
 """
 
@@ -394,3 +395,18 @@ print(json.dumps({"modules": sorted(sys.modules), "seconds": time.process_time()
     loaded = load()
     assert not {name.partition(".")[0] for name in loaded["modules"]} & HEAVY
     assert loaded["seconds"] < SECONDS_TO_LOAD or load()["seconds"] < SECONDS_TO_LOAD
+
+
+@pytest.mark.slow
+def test_commands_are_listed_with_what_they_do_without_dagster(checkout: Path) -> None:
+    """Which takes a second, four times as long as the rest."""
+    code = """
+import sys
+from judge_pipeline.cli.main import cli
+cli.main(["--help"], prog_name="judge-pipeline", standalone_mode=False)
+print("loaded:", *sorted({name.partition(".")[0] for name in sys.modules}))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=checkout, check=True)
+    said, _, loaded = done.stdout.rpartition("loaded: ")
+    assert "verify" in said
+    assert not set(loaded.split()) & (HEAVY | {"dagster"})
