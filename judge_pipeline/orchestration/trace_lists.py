@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -65,6 +66,7 @@ class ListedBases:
     ) -> None:
         self._ids, self._address, self._times = ids, address, times
         self._blocks: dict[Any, _Block] = {}
+        self._found: WeakKeyDictionary[Basis, dict[tuple[str, ...], _Block]] = WeakKeyDictionary()
         self._page, self._on_page, self._runs_on_page, self._left = 1, 0, 0, MAX_RUNS
         self._lists: dict[bytes, str] = {}
 
@@ -76,12 +78,10 @@ class ListedBases:
             basis: what it rests on.
             judges: whose answers these are, as their pages call them.
         """
-        given = [(*part, *self._times(part[2])) for part in basis.parts() if len(part[2])]
-        contents = [(role, words, counted(rows), _whys(rows), _digest(times)) for role, words, rows, times, _ in given]
-        key = (basis.unit, tuple(judges), basis.answered_too, tuple(contents))
-        if key not in self._blocks:
-            self._blocks[key] = self._new(basis, judges, given)
-        block = self._blocks[key]
+        found = self._found.setdefault(basis, {})
+        if tuple(judges) not in found:
+            found[tuple(judges)] = self._of_content(basis, judges)
+        block = found[tuple(judges)]
         block.figures.append(figure)
         return f"{shown.page_name(ROWS, block.page)}#{block.anchor}"
 
@@ -98,6 +98,15 @@ class ListedBases:
                 )
             )  # fmt: skip
         return [blocks for blocks in found if blocks]
+
+    def _of_content(self, basis: Basis, judges: Sequence[str]) -> _Block:
+        """The block of equal rows, whatever basis they were first of."""
+        given = [(*part, *self._times(part[2])) for part in basis.parts() if len(part[2])]
+        contents = [(role, words, counted(rows), _whys(rows), _digest(times)) for role, words, rows, times, _ in given]
+        key = (basis.unit, tuple(judges), basis.answered_too, tuple(contents))
+        if key not in self._blocks:
+            self._blocks[key] = self._new(basis, judges, given)
+        return self._blocks[key]
 
     def _new(self, basis: Basis, judges: Sequence[str], given: Sequence[Any]) -> _Block:
         if self._on_page >= shown.BLOCKS_A_PAGE or self._runs_on_page >= shown.RUNS_A_PAGE:
