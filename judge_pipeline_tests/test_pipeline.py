@@ -7,7 +7,6 @@ import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -21,7 +20,6 @@ from judge_pipeline.orchestration.preference_sets import SET_TABLES
 from judge_pipeline.orchestration.runs import JobOutcome, run_job
 from judge_pipeline.orchestration.stored_tables import store_of
 from judge_pipeline.settings import Workspace
-from judge_pipeline.table_schema import Table
 from judge_pipeline.tables import (
     ACCEPTANCE_RATES,
     ALL_TABLES,
@@ -51,7 +49,7 @@ from judge_pipeline.tables import (
     SUCCESS_AT_TURN,
     TRAJECTORIES,
 )
-from judge_pipeline_tests.headline_report import NarrowedDefinitions, run_headline_job
+from judge_pipeline_tests.headline_report import run_headline_job
 from judge_pipeline_tests.mini_contest import MiniContest
 
 pytestmark = pytest.mark.slow
@@ -73,12 +71,6 @@ class House:
     def measure(self) -> JobOutcome:
         """Predictions and figures of judges, as the report job makes them, without the rest of the report."""
         return run_headline_job(self.definitions, self.instance, REPORT_CONTEST, self.contest.name)
-
-    def make(self, *tables: Table) -> JobOutcome:
-        """The report job, with these of its tables and what they are made from."""
-        wanted = {table.name for table in tables}
-        narrowed: Any = NarrowedDefinitions(self.definitions, wanted.__contains__)
-        return run_job(narrowed, self.instance, REPORT_CONTEST, self.contest.name)
 
     def table(self, table: object, *judge: str) -> pd.DataFrame:
         return self.store.read(table, self.contest.name, *judge)
@@ -294,16 +286,14 @@ def test_a_judge_accepted_below_full_coverage_is_flagged_in_every_figure(house: 
     assert outcomes["dull"].failed_checks == ()
     (told,) = outcomes["sharp"].failed_checks
     assert told.startswith("judge_outputs: verified: mini, sharp: 1 of")
-    by_judge = (JUDGE_SCORES, JUDGE_CALIBRATION, ACCEPTANCE_RATES)
-    made = (JUDGE_METRICS, JUDGE_AGREEMENT, JUDGE_PANELS, *by_judge, JUDGE_CURVES, STRUGGLE_CURVES)
-    assert house.make(*made).error is None
+    assert house.run(REPORT_CONTEST).error is None
     flag = "sharp is unverified: 1 of"
     metrics, agreement = house.table(JUDGE_METRICS), house.table(JUDGE_AGREEMENT)
     assert (metrics["reason"].fillna("").str.contains(flag) == (metrics["judge"] == "sharp")).all()
     assert len(agreement) and agreement["reason"].fillna("").str.contains(flag).all(), "a panel of these two"
     panels = house.table(JUDGE_PANELS)
     assert len(panels) and panels["reason"].fillna("").str.contains(flag).all()
-    for table in by_judge:
+    for table in (JUDGE_SCORES, JUDGE_CALIBRATION, ACCEPTANCE_RATES):
         rows = house.table(table)
         assert (rows["reason"].fillna("").str.contains(flag) == (rows["judge"] == "sharp")).all()
         assert set(rows["judge"]) == {"sharp", "dull", "text"}
