@@ -71,6 +71,12 @@ def _compose(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
         line = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         problem = getattr(error, "problem", None) or str(error)
         raise SettingsError(f"{path}{line}: is not YAML ({problem}); check indentation, colons and quotes") from None
+    except ValueError as error:
+        line_number, value = _bad_scalar(yaml.compose(text, Loader=_QUICK_LOADER))
+        raise SettingsError(
+            f"{path}, line {line_number}: {value!r} looks like a date or a number and is none ({error}); write one that there "
+            "is, or put it in quotes"
+        ) from None
     _refuse_twice(path, node)
     return (deepcopy(values) if isinstance(values, dict) else {}), node
 
@@ -90,6 +96,23 @@ def _parsed(text: str) -> tuple[Any, yaml.Node | None]:
 
 def _read_by(loader: Any, text: str) -> tuple[Any, yaml.Node | None]:
     return yaml.load(text, Loader=loader), yaml.compose(text, Loader=loader)  # noqa: S506  both loaders are safe
+
+
+def _bad_scalar(node: yaml.Node | None) -> tuple[int, str]:
+    """Line and text of the first value that is not what it looks like; line 1 and nothing where there is none."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, yaml.ScalarNode):
+            try:
+                yaml.SafeLoader("").construct_object(node)
+            except ValueError:
+                return node.start_mark.line + 1, node.value
+        elif isinstance(node, yaml.SequenceNode):
+            waiting.extend(reversed(node.value))
+        elif isinstance(node, yaml.MappingNode):
+            waiting.extend(part for pair in reversed(node.value) for part in reversed(pair))
+    return 1, ""
 
 
 def _refuse_twice(path: Path, node: yaml.Node | None) -> None:

@@ -92,3 +92,12 @@ def _nodes(node: yaml.Node) -> Iterator[yaml.Node]:
     inner = [part for pair in node.value for part in pair] if isinstance(node, yaml.MappingNode) else node.value
     for part in inner if isinstance(node, yaml.CollectionNode) else []:
         yield from _nodes(part)
+
+
+@pytest.mark.parametrize("written", ["2020-99-99", "2020-01-01T25:00:00"])
+def test_what_looks_like_a_date_and_is_none_is_told_with_its_place(file: Path, written: str) -> None:
+    file.write_text(f"other: 2020-02-03\nvalues:\n  - {{word: {written}}}\n", encoding="utf-8")
+    with pytest.raises(SettingsError) as caught:
+        load(_Any, file)
+    said = str(caught.value)
+    assert said.startswith(f"{file}, line 3: {written!r} looks like a date") and "put it in quotes" in said
