@@ -74,8 +74,8 @@ def _compose(path: Path) -> tuple[dict[str, Any], yaml.Node | None]:
     except ValueError as error:
         line_number, value = _bad_scalar(yaml.compose(text, Loader=_QUICK_LOADER))
         raise SettingsError(
-            f"{path}, line {line_number}: {value!r} looks like a date or a number and is none ({error}); write one that there "
-            "is, or put it in quotes"
+            f"{path}, line {line_number}: {value!r} looks like a date or a number and is none ({error}); write "
+            "one that there is, or put it in quotes"
         ) from None
     _refuse_twice(path, node)
     return (deepcopy(values) if isinstance(values, dict) else {}), node
