@@ -11,7 +11,7 @@ from judge_pipeline.orchestration import quiet_dagster_daemon
 
 LOOKS = "Checking for new runs for sensor: watch_contests"
 NOTHING = "Sensor watch_contests skipped: folders looked at: 1; none has changed"
-CHANGED = "Sensor watch_contests skipped: spring: changed; read once nothing has changed for 60 s"
+CHANGED = "Sensor watch_contests skipped: spring: new here or changed; looked into once it has lain still for 60 s"
 NONE = "No run requests returned for watch_contests, skipping"
 OTHER = "Sensor collect_batches skipped: no batch is open"
 RUN = "Launching run for watch_contests"

@@ -106,7 +106,7 @@ class FolderWatch:
             if entry is None or not entry.settled:
                 if entry is not None and not self._is_empty(folder):
                     looked.waiting.append(
-                        f"{name}: changed; read once nothing has changed for {self._quiet_seconds:g} s"
+                        f"{name}: new here or changed; looked into once it has lain still for {self._quiet_seconds:g} s"
                     )
                 continue
             if entry.content is None:
